@@ -1,0 +1,1 @@
+"""The dialogue room: task dialogue, scored exchange by exchange against annotated references."""

@@ -1,0 +1,85 @@
+"""A batch of exchange pairs with their states encoded once for all metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from turnwise.dialogue.normalise import Normaliser
+from turnwise.dialogue.records import Exchange, Pair, reference_domains
+from turnwise.dialogue.states import StateTable, encode
+from turnwise.kernel.metric import Item
+from turnwise.kernel.score import Unit
+
+MISSING = "missing prediction"
+NOT_SUBMITTED = "not submitted"
+
+
+@dataclass
+class ExchangeBatch:
+    """Exchanges of whole dialogues."""
+
+    index: int
+    pairs: Sequence[Pair]
+    normaliser: Normaliser
+    submitted_only: bool = False
+
+    def items(self) -> Iterable[Item]:
+        """Every exchange, with both sides as they were read."""
+        for pair in self.pairs:
+            content: dict[str, Any] = {"reference": pair.reference.content()}
+            if pair.prediction is not None:
+                content["prediction"] = pair.prediction.content()
+            yield Item(pair.unit, content)
+
+    def split(self, unit_kind: str) -> Iterator[tuple[Unit, ExchangeBatch]]:
+        """One batch per exchange."""
+        for pair in self.pairs:
+            yield pair.unit, ExchangeBatch(self.index, [pair], self.normaliser, self.submitted_only)
+
+    @cached_property
+    def states(self) -> StateTable:
+        """Both sides' states as encoded arrays."""
+        return encode(self.pairs, self.normaliser)
+
+    def operations(self) -> Iterator[tuple[Unit, dict[str, float]]]:
+        """What each exchange cost the system under test."""
+        for pair in self.pairs:
+            if pair.prediction is not None:
+                yield pair.unit, dict(pair.prediction.operations)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The encoded table is made anew where the batch is measured: it is larger than what it is made from.
+        return {name: value for name, value in self.__dict__.items() if name != "states"}
+
+
+def empty_system(batch: ExchangeBatch) -> ExchangeBatch:
+    """What a system that says nothing would have predicted."""
+    return _with_predictions(batch, lambda pair: Exchange(dialogue_id=pair.reference.dialogue_id, state={}, domains=()))
+
+
+def oracle(batch: ExchangeBatch) -> ExchangeBatch:
+    """What a system that knows the references would have predicted."""
+    return _with_predictions(batch, lambda pair: _first_choice(pair.reference))
+
+
+def _first_choice(reference: Exchange) -> Exchange:
+    state = {
+        slot: value[0] if isinstance(value, list) and value else value
+        for slot, value in (reference.state or {}).items()
+    }
+    known = state if reference.state is not None else None
+    return replace(reference, state=known, domains=reference_domains(reference))
+
+
+def _with_predictions(batch: ExchangeBatch, predict: Callable[[Pair], Exchange]) -> ExchangeBatch:
+    pairs = []
+    for pair in batch.pairs:
+        prediction = predict(pair)
+        pairs.append(Pair(pair.unit, pair.reference, prediction, prediction.domains or ()))
+    return ExchangeBatch(batch.index, pairs, batch.normaliser)
+
+
+BASELINES = {"empty": empty_system, "oracle": oracle}

@@ -1,0 +1,229 @@
+"""What every reader gives: dialogues by id, with the few facts that joining, planning and checking need.
+
+A reader keeps facts for all dialogues and exchanges only for as long as someone looks at them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from turnwise.dialogue.records import FIELDS, Exchange
+from turnwise.kernel.errors import InputError, shorten
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a dialogue without holding its exchanges."""
+
+    exchanges: int = 0
+    states: int = 0
+    """How many exchanges carry a state."""
+    first_state: int | None = None
+    constant: bool = True
+    """Whether every state so far equals the first."""
+    empty: bool = True
+    """Whether every state so far is empty."""
+
+    def add(self, exchange: Exchange) -> None:
+        """Take one more exchange into account."""
+        self.exchanges += 1
+        if exchange.state is None:
+            return
+        self.states += 1
+        fingerprint = hash(frozenset((slot, str(value)) for slot, value in exchange.state.items()))
+        if self.first_state is None:
+            self.first_state = fingerprint
+        self.constant = self.constant and fingerprint == self.first_state
+        self.empty = self.empty and not exchange.state
+
+
+@dataclass(slots=True)
+class Tally:
+    """What occurs in a file, counted while it is read."""
+
+    fields: Counter[str] = field(default_factory=Counter)
+    """How many exchanges carry each field."""
+    values: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """How often each slot has each value, as written."""
+    notes: Counter[str] = field(default_factory=Counter)
+    """Things worth saying about the file."""
+
+    def add(self, exchange: Exchange) -> None:
+        """Take one more exchange into account."""
+        for name in FIELDS:
+            value = getattr(exchange, name)
+            if value is not None and value != {}:
+                self.fields[name] += 1
+        for slot, value in (exchange.state or {}).items():
+            if type(value) is str:
+                self.values[slot, value] += 1
+            else:
+                self.values.update((slot, one) for one in value)
+
+
+class Dialogues(Protocol):
+    """A file of dialogues."""
+
+    path: Path
+    format: str
+    sha256: str
+    facts: dict[str, Facts]
+    """By dialogue id, in the order of the file."""
+    tally: Tally
+
+    def exchanges(self, dialogue_id: str) -> list[Exchange]:
+        """The exchanges of a dialogue in their order."""
+        ...
+
+
+@dataclass(slots=True)
+class HeldDialogues:
+    """Dialogues of a format that has to be read as a whole."""
+
+    path: Path
+    format: str
+    sha256: str
+    held: Mapping[str, list[Exchange]]
+    tally: Tally = field(default_factory=Tally)
+    facts: dict[str, Facts] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for dialogue_id, exchanges in self.held.items():
+            facts = self.facts[dialogue_id] = Facts()
+            for exchange in exchanges:
+                facts.add(exchange)
+                self.tally.add(exchange)
+
+    def exchanges(self, dialogue_id: str) -> list[Exchange]:
+        """The exchanges of a dialogue in their order."""
+        return self.held[dialogue_id]
+
+
+def read_json(path: Path) -> tuple[Any, str]:
+    """A JSON file, or the only JSON file in a zip, parsed, with the hash of the file's bytes."""
+    data = read_bytes(path)
+    sha256 = hashlib.sha256(data).hexdigest()
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX")]
+            if len(names) != 1:
+                raise InputError(
+                    "the zip does not hold exactly one JSON file",
+                    where=str(path),
+                    found=", ".join(names) or "none",
+                    remedy="unpack it and name the file you mean",
+                )
+            try:
+                data = archive.read(names[0])
+            except (zipfile.BadZipFile, RuntimeError, OSError) as error:
+                raise InputError("the zip cannot be unpacked", where=str(path), found=str(error)) from error
+    try:
+        return json.loads(data), sha256
+    except json.JSONDecodeError as error:
+        raise broken_json(error, str(path)) from error
+    except UnicodeDecodeError as error:
+        raise not_utf8(str(path), error) from error
+    except RecursionError:
+        raise InputError("the JSON is nested too deeply", where=str(path)) from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file that must be there."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise missing_file(path, error) from error
+
+
+def missing_file(path: Path, error: OSError) -> InputError:
+    """The error for a path that is not a readable file."""
+    kind = "is a folder, not a file" if path.is_dir() else "cannot be read"
+    return InputError(f"{path} {kind}", found=error.strerror or str(error), remedy="check the path")
+
+
+def broken_json(error: json.JSONDecodeError, where: str) -> InputError:
+    """The error for text that is not JSON."""
+    cut = error.pos >= len(error.doc.rstrip())
+    return InputError(
+        "the file ends in the middle of a JSON value" if cut else "this is not JSON",
+        where=f"{where}, line {error.lineno}, column {error.colno}",
+        found=error.msg if cut else f"{error.msg}: {shorten(error.doc[error.pos : error.pos + 40])}",
+        remedy="the file was probably cut off when it was written or copied: write it again" if cut else None,
+    )
+
+
+def not_utf8(where: str, error: UnicodeDecodeError) -> InputError:
+    """The error for bytes that are not UTF-8 text."""
+    return InputError(
+        "the file is not UTF-8 text",
+        where=where,
+        found=f"byte {error.start}: {error.reason}",
+        remedy="save it as UTF-8",
+    )
+
+
+def wrong_type(where: str, name: str, found: Any, expected: str) -> InputError:
+    """The error for a field of the wrong type."""
+    return InputError(f"field {name!r} has the wrong type", where=where, found=shorten(found), expected=expected)
+
+
+def text_values(value: Any, where: str, name: str) -> str | list[str]:
+    """A slot's value: text, a number or truth value as text, or a list of those (alternatives)."""
+    if type(value) is str:
+        return value
+    if isinstance(value, list):
+        return [scalar_text(v, where, name) for v in value]
+    return scalar_text(value, where, name)
+
+
+def scalar_text(value: Any, where: str, name: str) -> str:
+    """Text, or a number or truth value written as text; null is the empty text."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return str(value)
+    raise wrong_type(where, name, value, "text, a number, or a list of those (alternatives)")
+
+
+def nested_state(raw: Any, where: str, names: dict[tuple[str, str], str]) -> dict[str, str | list[str]]:
+    """A state given as {domain: {slot: value}} or flat {domain-slot: value}, as a flat one. `names` is a memo."""
+    if not isinstance(raw, dict):
+        raise wrong_type(where, "state", raw, "an object: {slot: value} or {domain: {slot: value}}")
+    state: dict[str, str | list[str]] = {}
+    for key, value in raw.items():
+        if not isinstance(value, dict):
+            state[key] = text_values(value, where, f"state.{key}")
+            continue
+        for slot, inner in value.items():
+            name = names.get((key, slot)) or names.setdefault((key, slot), f"{key}-{slot}")
+            state[name] = inner if type(inner) is str else text_values(inner, where, f"state.{key}.{slot}")
+    return state
+
+
+def texts(value: Any, where: str, name: str) -> tuple[str, ...] | None:
+    """A list of texts, one text, or nothing."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, list) and all(isinstance(v, str) for v in value):
+        return tuple(value)
+    raise wrong_type(where, name, value, "a list of texts")
+
+
+def check_ids(ids: Iterable[str], where: str) -> None:
+    """Dialogue ids must be something a database can hold and a person can read."""
+    for dialogue_id in ids:
+        if not dialogue_id.strip() or "\x00" in dialogue_id:
+            raise InputError("a dialogue id is empty or has a NUL character", where=where, found=shorten(dialogue_id))

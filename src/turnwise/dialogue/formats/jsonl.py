@@ -1,0 +1,204 @@
+"""turnwise JSONL: one exchange per line.
+
+The file is read once to check every line and to note where each dialogue's lines are; exchanges are parsed again when
+their dialogue's turn has come, so memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from array import array
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from turnwise.dialogue.formats.base import (
+    Facts,
+    Tally,
+    broken_json,
+    missing_file,
+    nested_state,
+    not_utf8,
+    texts,
+    wrong_type,
+)
+from turnwise.dialogue.records import ACTIONS, Exchange
+from turnwise.kernel.errors import InputError, shorten
+
+NAME = "jsonl"
+OPERATIONS = ("latency_ms", "tokens", "cost")
+_KNOWN = {
+    "dialogue_id",
+    "turn_id",
+    "user",
+    "response",
+    "domain",
+    "intents",
+    "acts",
+    "state",
+    "requested",
+    "action",
+    "metadata",
+    *OPERATIONS,
+}
+
+
+class JsonlDialogues:
+    """A turnwise JSONL file, indexed by dialogue."""
+
+    format = NAME
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.facts: dict[str, Facts] = {}
+        self.tally = Tally()
+        self._lines: dict[str, array[int]] = {}
+        """Per dialogue: byte offset and line number of each of its lines, flat."""
+        self._names: dict[tuple[str, str], str] = {}
+        self.sha256 = self._index()
+
+    def exchanges(self, dialogue_id: str) -> list[Exchange]:
+        """The exchanges of a dialogue, in the order of the file."""
+        places = self._lines[dialogue_id]
+        with self.path.open("rb") as file:
+            found = []
+            for offset, number in zip(places[::2], places[1::2], strict=True):
+                file.seek(offset)
+                found.append(self._parse(file.readline(), number, None))
+        return found
+
+    def _index(self) -> str:
+        sha256 = hashlib.sha256()
+        seen: set[str] = set()
+        last: str | None = None
+        offset = 0
+        try:
+            with self.path.open("rb") as file:
+                for number, line in enumerate(file, start=1):
+                    sha256.update(line)
+                    if line.strip():
+                        exchange = self._parse(line, number, self.tally.notes)
+                        if exchange.dialogue_id != last:
+                            last, seen = exchange.dialogue_id, set()
+                        self._add(exchange, offset, number, seen)
+                    offset += len(line)
+        except OSError as error:
+            raise missing_file(self.path, error) from error
+        if not self.facts:
+            raise InputError("the file has no exchange", where=str(self.path), remedy="one JSON object per line")
+        return sha256.hexdigest()
+
+    def _add(self, exchange: Exchange, offset: int, number: int, seen: set[str]) -> None:
+        dialogue_id = exchange.dialogue_id
+        facts = self.facts.setdefault(dialogue_id, Facts())
+        places = self._lines.setdefault(dialogue_id, array("q"))
+        if places and not seen:  # the dialogue's lines are scattered over the file: look at the earlier ones again
+            seen.update(e.turn_id for e in self.exchanges(dialogue_id) if e.turn_id is not None)
+        if exchange.turn_id is not None:
+            if exchange.turn_id in seen:
+                raise InputError(
+                    f"exchange {exchange.turn_id} of dialogue {dialogue_id} is there twice",
+                    where=f"{self.path}, line {number}",
+                    remedy="give every exchange of a dialogue its own turn_id",
+                )
+            seen.add(exchange.turn_id)
+        elif seen:
+            raise InputError(
+                f"dialogue {dialogue_id}: some exchanges have a turn_id and some have none",
+                where=f"{self.path}, line {number}",
+                remedy="give all of them one, or none (then their order counts)",
+            )
+        facts.add(exchange)
+        places.extend((offset, number))
+        self.tally.add(exchange)
+
+    def _parse(self, line: bytes, number: int, notes: Counter[str] | None) -> Exchange:
+        where = f"{self.path}, line {number}"
+        try:
+            raw = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise broken_json(error, where) from error
+        except UnicodeDecodeError as error:
+            raise not_utf8(where, error) from error
+        except RecursionError:
+            raise InputError("the JSON is nested too deeply", where=where) from None
+        return exchange_from(raw, where, self._names, notes)
+
+
+def exchange_from(
+    raw: Any, where: str, names: dict[tuple[str, str], str] | None = None, notes: Counter[str] | None = None
+) -> Exchange:
+    """An exchange from its JSON object, every field checked; unknown columns become metadata and are noted."""
+    if not isinstance(raw, dict):
+        raise InputError("a line is not a JSON object", where=where, found=shorten(raw), expected="{...}")
+    domains = texts(raw.get("domain"), where, "domain")
+    state = raw.get("state")
+    return Exchange(
+        dialogue_id=_id(raw, "dialogue_id", where) or _missing_id(where, raw),
+        turn_id=_id(raw, "turn_id", where),
+        domains=None if domains is None else tuple(domain.strip().lower() for domain in domains if domain.strip()),
+        state=None if state is None else nested_state(state, where, {} if names is None else names),
+        action=_action(raw.get("action"), where),
+        operations={name: _number(raw[name], where, name) for name in OPERATIONS if raw.get(name) is not None},
+        metadata=_metadata(raw, where, notes),
+        user=_text(raw.get("user"), where, "user"),
+        response=_text(raw.get("response"), where, "response"),
+        intents=texts(raw.get("intents"), where, "intents"),
+        acts=texts(raw.get("acts"), where, "acts"),
+        requested=texts(raw.get("requested"), where, "requested"),
+    )
+
+
+def _id(raw: dict[str, Any], name: str, where: str) -> str | None:
+    value = raw.get(name)
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise wrong_type(where, name, value, "text or a whole number")
+    text = str(value)
+    if not text.strip() or "\x00" in text:
+        raise InputError(f"field {name!r} is empty or has a NUL character", where=where, found=shorten(value))
+    return text
+
+
+def _missing_id(where: str, raw: dict[str, Any]) -> str:
+    found = ", ".join(list(raw)[:8]) or "an empty object"
+    raise InputError("field 'dialogue_id' is missing", where=where, found=found, expected="text or a whole number")
+
+
+def _text(value: Any, where: str, name: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise wrong_type(where, name, value, "text")
+
+
+def _action(value: Any, where: str) -> str | None:
+    text = _text(value, where, "action")
+    if text is not None and text not in ACTIONS:
+        raise InputError(
+            "field 'action' has an unknown value", where=where, found=shorten(text), expected=" | ".join(ACTIONS)
+        )
+    return text
+
+
+def _number(value: Any, where: str, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong_type(where, name, value, "a number")
+    if not math.isfinite(value) or value < 0:
+        raise InputError(f"field {name!r} is out of range", where=where, found=str(value), expected="0 or more, finite")
+    return float(value)
+
+
+def _metadata(raw: dict[str, Any], where: str, notes: Counter[str] | None) -> dict[str, str]:
+    given = raw.get("metadata") or {}
+    if not isinstance(given, dict):
+        raise wrong_type(where, "metadata", given, "an object of texts")
+    others = {name: value for name, value in raw.items() if name not in _KNOWN}
+    scalars = {name: value for name, value in {**given, **others}.items() if isinstance(value, str | int | float)}
+    if notes is not None:
+        for name in others:
+            kept = "kept as metadata to slice by" if name in scalars else "left out: it is not text or a number"
+            notes[f"column {name!r} is not a field of an exchange; it is {kept}"] += 1
+    return {name: str(value) for name, value in scalars.items()}

@@ -1,0 +1,52 @@
+"""What the state metrics share: who is missing, and how cells become measurements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from turnwise.dialogue.batch import MISSING, NOT_SUBMITTED, ExchangeBatch
+from turnwise.dialogue.states import Cells, StateTable
+from turnwise.kernel.metric import Metric, Parameter
+from turnwise.kernel.rollup import BoolArray
+from turnwise.kernel.score import Measurement, Unit, skipped
+
+FIRST = Parameter("first", False, "of alternative reference values only the first is acceptable")
+NEEDS = ("reference.state", "prediction.state")
+CONTEXT = ("normaliser", "missing")
+SOURCE = "MAS4CS evaluation choices, metrics 4 to 6"
+
+
+class StateMetric(Metric):
+    """A metric that reads the encoded states of a batch."""
+
+    missing_counts_as_wrong = True
+    """An exchange without a prediction is wrong (004-20); where nothing can be wrong, it is skipped."""
+
+    def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
+        """One measurement per exchange."""
+        table = batch.states
+        findings = self.measure_states(table, table.cells(bool(self.settings.values["first"])))
+        for position, (pair, found) in enumerate(zip(batch.pairs, findings, strict=True)):
+            if not table.reference_known[position]:
+                found = skipped("no reference state")
+            elif pair.prediction is None and (batch.submitted_only or not self.missing_counts_as_wrong):
+                found = skipped(NOT_SUBMITTED if batch.submitted_only else MISSING)
+            elif pair.prediction is not None and not table.predicted_known[position]:
+                found = skipped("no predicted state")
+            yield pair.unit, "value", found
+
+    def measure_states(self, table: StateTable, cells: Cells) -> Iterator[Measurement]:
+        """One measurement for each exchange of the table."""
+        raise NotImplementedError(f"{type(self).__name__} does not say how it reads states")
+
+
+def parts_by_turn(
+    table: StateTable, cells: Cells, chosen: BoolArray, hit: BoolArray, pair: bool
+) -> list[dict[str, list[int]]]:
+    """Per exchange and slot: [1 or 0], or [1 or 0, 1] for a ratio, over the chosen cells."""
+    parts: list[dict[str, list[int]]] = [{} for _ in range(table.n)]
+    for turn, slot, yes in zip(
+        cells.turn[chosen].tolist(), cells.slot[chosen].tolist(), hit[chosen].tolist(), strict=True
+    ):
+        parts[turn][table.slots[slot]] = [int(yes), 1] if pair else [int(yes)]
+    return parts

@@ -1,0 +1,89 @@
+"""What is evaluated: an exchange (a user turn and the system turn that answers it), as annotated and as predicted.
+
+References and predictions are the same record; what is unknown is None. Nothing here compares or normalises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from turnwise.kernel.score import Unit
+
+State: TypeAlias = Mapping[str, "str | list[str]"]
+"""Slot to value, accumulated over the dialogue; a list holds alternatives. Names and values as they were read."""
+
+UNIT = "exchange"
+ACTIONS = ("book", "search", "request", "inform", "offer", "fail")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """One side (reference or prediction) of an exchange."""
+
+    dialogue_id: str
+    turn_id: str | None = None
+    """None where the format has no ids: exchanges then pair up by their position."""
+    user: str | None = None
+    response: str | None = None
+    domains: tuple[str, ...] | None = None
+    """The active domains, the main one first; () where it is known that none is active."""
+    intents: tuple[str, ...] | None = None
+    acts: tuple[str, ...] | None = None
+    state: State | None = None
+    requested: tuple[str, ...] | None = None
+    action: str | None = None
+    operations: Mapping[str, float] = field(default_factory=dict)
+    """`latency_ms`, `tokens`, `cost` of the system under test."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Any other column; each is a dimension to slice by."""
+
+    def content(self) -> dict[str, Any]:
+        """What is worth showing of it later."""
+        known = {name: getattr(self, name) for name in CONTENT if getattr(self, name) is not None}
+        return {**known, **self.operations}
+
+
+CONTENT = ("user", "response", "domains", "intents", "acts", "state", "requested", "action")
+FIELDS = (*CONTENT, "operations")
+"""Fields that a metric may need, as `reference.NAME` or `prediction.NAME`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An annotated exchange and what the system predicted for it, if it predicted anything."""
+
+    unit: Unit
+    reference: Exchange
+    prediction: Exchange | None
+    predicted_domains: tuple[str, ...] = ()
+    """The prediction's own active domains, or else those whose predicted state changed in this exchange."""
+
+
+def domain_of(slot: str) -> str:
+    """The domain of a flat slot name."""
+    return slot.partition("-")[0].strip().lower()
+
+
+def domains_of_names(names: tuple[str, ...] | None, separator: str) -> tuple[str, ...]:
+    """Distinct domains of `find_hotel` (separator _) or `Hotel-Inform` (separator -), in order."""
+    found: dict[str, None] = {}
+    for name in names or ():
+        first, _, rest = name.lower().partition(separator)
+        domain = rest if separator == "_" else first
+        if domain and domain not in ("general", "booking", "none"):
+            found[domain] = None
+    return tuple(found)
+
+
+def reference_domains(exchange: Exchange) -> tuple[str, ...]:
+    """The annotated domains, or else those of the annotated intents (004-9)."""
+    return exchange.domains if exchange.domains is not None else domains_of_names(exchange.intents, "_")
+
+
+def changed_domains(state: State | None, previous: State | None) -> tuple[str, ...]:
+    """Domains of the slots that were added, changed or taken back since the exchange before."""
+    now, before = state or {}, previous or {}
+    changed = [slot for slot in now if now[slot] != before.get(slot)] + [slot for slot in before if slot not in now]
+    return tuple(dict.fromkeys(domain_of(slot) for slot in changed))

@@ -1,0 +1,60 @@
+"""What a run of the dialogue room is: its options, its records, its hierarchy and the files it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import turnwise.dialogue.metrics  # noqa: F401  (registers the metrics)
+from turnwise.dialogue.batch import BASELINES
+from turnwise.dialogue.files import write_dialogue_files
+from turnwise.dialogue.load import DialogueSource, read_dialogues
+from turnwise.dialogue.normalise import load_normaliser
+from turnwise.engine.job import RunOptions
+from turnwise.store.run import Run
+from turnwise.store.store import Store
+
+
+class DialogueOptions(RunOptions):
+    """Options of `turnwise run dialogue`."""
+
+    references: Path
+    predictions: Path
+    reference_format: str | None = None
+    prediction_format: str | None = None
+    normaliser: str = "multiwoz-v1"
+    submitted_only: bool = False
+    allow_constant_state: bool = False
+
+
+class DialogueSuite:
+    """The dialogue room as the engine sees it."""
+
+    name = "dialogue"
+    options = DialogueOptions
+    groupings = (("domain",), ("slot",))
+    baselines = BASELINES
+
+    def load(self, options: DialogueOptions) -> DialogueSource:
+        """References and predictions, joined and checked."""
+        normaliser = load_normaliser(options.normaliser)
+        return DialogueSource(
+            read_dialogues(options.references, options.reference_format),
+            read_dialogues(options.predictions, options.prediction_format),
+            normaliser,
+            options.submitted_only,
+            options.allow_constant_state,
+        )
+
+    def context(self, options: DialogueOptions, source: DialogueSource) -> Mapping[str, str]:
+        """The normaliser, and whether only submitted exchanges count."""
+        context = {"normaliser": f"{source.normaliser.name}:{source.normaliser.digest}"}
+        return context | ({"missing": "left out"} if options.submitted_only else {})
+
+    def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
+        """`turns.csv`, `dialogues.csv`, `turns.jsonl`, `rewrites.csv`."""
+        return write_dialogue_files(store, run, source, folder)
+
+
+SUITE = DialogueSuite()

@@ -1,0 +1,1 @@
+"""The engine: plan what applies, measure batches on an executor, journal results to the store, resume."""

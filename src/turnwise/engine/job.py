@@ -1,0 +1,216 @@
+"""One run from options to results, the same for every room: load, check, plan, measure, keep, roll up, write.
+
+The command line, `turnwise run suite.yaml` and the Python interface all come through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from turnwise.engine.executors import make_executor
+from turnwise.engine.plan import Plan, Source, make_plan
+from turnwise.engine.run import Progress, carry_out, check_resumable, new_run
+from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.selection import Selection, select_metrics
+from turnwise.report.files import describe_files, make_folder, write_json
+from turnwise.report.summary import RESAMPLES, summarise, summary_object
+from turnwise.store.run import FINISHED, Run
+from turnwise.store.store import Store
+
+PROFILES = ("turnwise", "spec")
+
+
+class RunOptions(BaseModel):
+    """What every room can be told; a room adds its own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    system: str = "system"
+    version: str = ""
+    profile: str = "turnwise"
+    metrics: list[str] | None = None
+    set: dict[str, str] = Field(default_factory=dict)
+    by: list[tuple[str, ...]] = Field(default_factory=list)
+    baselines: bool = False
+    executor: str = "inline"
+    workers: int | None = Field(default=None, ge=1)
+    resamples: int = Field(default=RESAMPLES, ge=100, le=100_000)
+    out: Path | None = None
+    db: str | None = None
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _split_commas(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = [value]
+        if isinstance(value, list):
+            names = [name.strip() for text in value for name in str(text).split(",")]
+            return [name for name in names if name] or None
+        return value
+
+    @field_validator("by", mode="before")
+    @classmethod
+    def _split_crossings(cls, value: object) -> object:
+        if isinstance(value, str):
+            value = [value]
+        if isinstance(value, list):
+            return [tuple(part.strip() for part in one.split(",")) if isinstance(one, str) else one for one in value]
+        return value
+
+    @field_validator("set", mode="before")
+    @classmethod
+    def _as_text(cls, value: object) -> object:
+        if isinstance(value, dict):
+            return {key: str(v).lower() if isinstance(v, bool) else str(v) for key, v in value.items()}
+        return value
+
+    @field_validator("version", "system", mode="before")
+    @classmethod
+    def _numbers_are_names(cls, value: object) -> object:
+        return str(value) if isinstance(value, int | float) else value
+
+
+class Suite(Protocol):
+    """What a room is to the engine."""
+
+    name: str
+    options: type[RunOptions]
+    groupings: Sequence[tuple[str, ...]]
+    """Dimensions that are always rolled up, beside the whole data set."""
+    baselines: Mapping[str, Callable[[Any], Any]]
+
+    def load(self, options: Any) -> Source:
+        """The checked records."""
+        ...
+
+    def context(self, options: Any, source: Any) -> Mapping[str, str]:
+        """Settings of the run that go into signatures."""
+        ...
+
+    def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
+        """The room's own files."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run ended with."""
+
+    run: Run
+    results: list[dict[str, Any]]
+    plan: Plan
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The object in `summary.json`."""
+        return summary_object(self.run, self.results)
+
+
+def parse_options(suite: Suite, values: Mapping[str, Any], where: str | None = None) -> RunOptions:
+    """Options from the command line, a YAML file or Python, checked; what is wrong is named."""
+    try:
+        options = suite.options.model_validate(dict(values))
+    except ValidationError as error:
+        raise _usage_error(suite, error, where) from error
+    if options.profile not in PROFILES:
+        remedy = near_misses(options.profile, PROFILES) or None
+        raise UsageError(
+            f"unknown profile {options.profile!r}", where=where, expected=" or ".join(PROFILES), remedy=remedy
+        )
+    return options
+
+
+def _usage_error(suite: Suite, error: ValidationError, where: str | None) -> UsageError:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    known = list(suite.options.model_fields)
+    if first["type"] == "extra_forbidden":
+        return UsageError(
+            f"{suite.name} has no option {name!r}",
+            where=where,
+            expected=", ".join(known),
+            remedy=near_misses(name, known) or None,
+        )
+    if first["type"] == "missing":
+        return UsageError(f"option {name!r} is missing", where=where, remedy=f"turnwise run {suite.name} --help")
+    return UsageError(f"option {name!r}: {first['msg']}", where=where, found=repr(first.get("input")))
+
+
+def prepare(suite: Suite, options: RunOptions) -> tuple[Source, Selection, Plan]:
+    """Load and check the data and decide on metrics; nothing is measured or written."""
+    source = suite.load(options)
+    selection = select_metrics(
+        suite.name,
+        options.metrics,
+        profile=options.profile,
+        overrides=options.set,
+        context=suite.context(options, source),
+        carried=source.fields,
+    )
+    return source, selection, make_plan(source, selection.metrics, selection.derived)
+
+
+def run_job(
+    suite: Suite, options: RunOptions, *, resume: str | None = None, progress: Progress | None = None
+) -> Outcome:
+    """Carry out (or go on with) a run."""
+    source, selection, plan = prepare(suite, options)
+    executor = make_executor(options.executor, options.workers)
+    folder = make_folder(options.out) if options.out else None
+    store = Store(options.db)
+    try:
+        if resume is None:
+            run, _ = store.begin(_new_run(suite, options, source, selection), selection.signatures)
+        else:
+            run = store.run(resume)
+            stored = [metric.signature for metric in store.metrics(run)]
+            check_resumable(run, source, [sign for _, sign in selection.signatures], stored)
+            run = store.reopen(run)
+        variants = suite.baselines if run.config.get("baselines") else {}
+        numbered = list(enumerate(selection.metrics))
+        run = carry_out(store, run, numbered, source, executor, variants=variants, progress=progress)
+        results = summarise(store, run, selection=selection, resamples=run.config["resamples"])
+        store.save_rollups(run, results)
+        outcome = Outcome(run, results, plan)
+        if folder is not None:
+            files = [write_json(folder / "summary.json", outcome.summary)]
+            files += suite.write_files(store, run, source, folder)
+            store.add_artifacts(run, describe_files(folder, files))
+            outcome = Outcome(run, results, plan, files)
+    finally:
+        store.close()
+    return outcome
+
+
+def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selection) -> Run:
+    config = options.model_dump(mode="json", exclude={"db", "out"})
+    config["metrics"] = [name.partition("/")[2] for name, _ in selection.signatures]
+    config["by"] = list(dict.fromkeys([*suite.groupings, *options.by]))
+    config["context"] = dict(suite.context(options, source))
+    return new_run(
+        source, suite=suite.name, system=options.system, version=options.version, profile=options.profile, config=config
+    )
+
+
+def stored_options(suite: Suite, db: str | None, name: str, given: Mapping[str, Any]) -> RunOptions:
+    """The options a run began with, for resuming it; paths given anew replace the stored ones."""
+    store = Store(db)
+    try:
+        run = store.run(name)
+    finally:
+        store.close()
+    if run.suite != suite.name:
+        raise UsageError(f"run {run.id} is a {run.suite} run", remedy=f"turnwise run {run.suite} --resume {run.id}")
+    if run.status == FINISHED:
+        raise UsageError(f"run {run.id} has finished", remedy=f"turnwise show {run.id}")
+    known = suite.options.model_fields
+    config = {key: value for key, value in run.config.items() if key in known}
+    groupings = [list(names) for names in suite.groupings]
+    config["by"] = [names for names in config["by"] if list(names) not in groupings]
+    return parse_options(suite, {**config, **given, "db": db})

@@ -1,0 +1,114 @@
+"""One batch through all metrics: measurements to rows. Runs in the process or in a worker; touches no database.
+
+A metric that raises costs the unit it fails on, never the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from turnwise.kernel.metric import Batch, Metric
+from turnwise.kernel.score import Measurement, Status, Unit, failed
+from turnwise.store.rows import measurement_row
+from turnwise.store.run import BatchRows, dumps
+
+ITEM_BITS = 20
+"""Item numbers are the batch's index and the place in it, so they are the same whoever measures in whatever order."""
+
+Found = tuple[Unit, str, Measurement]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What is done with each batch; picklable."""
+
+    metrics: Sequence[tuple[int, Metric]]
+    """With their numbers in the run."""
+    variants: Mapping[str, Callable[[Any], Batch]] = field(default_factory=dict)
+    """Other answers to the same batch, scored beside the real ones (baselines, probes)."""
+
+    def __call__(self, batch: Batch) -> BatchRows:
+        """Items and scores of a batch."""
+        items: list[tuple[Any, ...]] = []
+        numbers: dict[tuple[str, str], int] = {}
+        dimensions: dict[tuple[tuple[str, str], ...], str] = {}
+        for place, (unit, content) in enumerate(batch.items()):
+            number = batch.index << ITEM_BITS | place
+            numbers[unit.kind, unit.id] = number
+            key = tuple(unit.dimensions.items())
+            text = dimensions.get(key) or dimensions.setdefault(key, dumps(unit.dimensions))
+            items.append((number, unit.kind, unit.id, unit.cluster, text, None if content is None else dumps(content)))
+        if len(numbers) != len(items):
+            raise ValueError(f"batch {batch.index} names a unit twice")
+        scores = self._scores(batch, "", numbers)
+        for variant, change in self.variants.items():
+            scores += self._scores(change(batch), variant, numbers)
+        return BatchRows(batch.index, items, scores)
+
+    def _scores(self, batch: Batch, variant: str, numbers: Mapping[tuple[str, str], int]) -> list[tuple[Any, ...]]:
+        rows = []
+        for number, metric in self.metrics:
+            try:
+                rows += _rows(number, metric, metric.measure(batch), variant, numbers)
+            except Exception:  # whatever a metric raises is looked at unit by unit
+                rows += _one_by_one(number, metric, batch, variant, numbers)
+        return rows
+
+
+def _one_by_one(
+    number: int, metric: Metric, batch: Batch, variant: str, numbers: Mapping[tuple[str, str], int]
+) -> list[tuple[Any, ...]]:
+    """Measure each unit alone, so that an exception becomes the error of the unit it belongs to."""
+    rows: list[tuple[Any, ...]] = []
+    for unit, part in batch.split(metric.spec.unit):
+        try:
+            rows += _rows(number, metric, metric.measure(part), variant, numbers)
+        except Exception as error:
+            reason = failed(_reason(error))
+            outputs: list[Found] = [(unit, output.name, reason) for output in metric.spec.outputs]
+            rows += _rows(number, metric, outputs, variant, numbers)
+    return rows
+
+
+def _rows(
+    number: int, metric: Metric, found: Iterable[Found], variant: str, numbers: Mapping[tuple[str, str], int]
+) -> list[tuple[Any, ...]]:
+    measurements = list(found)
+    values = _values(metric, measurements)
+    rows = []
+    seen = set()
+    for (unit, output, measurement), value in zip(measurements, values, strict=True):
+        if value is not None and not np.isfinite(value):
+            measurement, value = failed("the value is not a finite number"), None
+        item = numbers[unit.kind, unit.id]
+        key = (item, output, measurement.variant, measurement.repeat)
+        if key in seen:
+            raise ValueError(f"{metric.spec.full_name} scored {unit.id} twice")
+        seen.add(key)
+        if variant:
+            measurement = measurement._replace(evidence=None)  # a baseline needs no explanation
+        rows.append(measurement_row(number, output, variant, item, value, measurement))
+    return rows
+
+
+def _values(metric: Metric, measurements: Sequence[Found]) -> list[float | None]:
+    """The value of each scored statistics vector, one call per output."""
+    values: list[float | None] = [None] * len(measurements)
+    places: dict[str, list[int]] = {}
+    for place, (_, output, measurement) in enumerate(measurements):
+        if measurement.status is Status.SCORED and measurement.statistics is not None:
+            places.setdefault(output, []).append(place)
+    for output, chosen in places.items():
+        vectors = np.array([measurements[place][2].statistics for place in chosen], dtype=np.float64)
+        for place, value in zip(chosen, metric.value(output, vectors).tolist(), strict=True):
+            values[place] = value
+    return values
+
+
+def _reason(error: Exception) -> str:
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= 200 else f"{text[:197]}..."

@@ -1,0 +1,99 @@
+"""Carrying out a run: begin or resume it in the store, measure what is not there yet, note how it ended."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from turnwise import __version__
+from turnwise.engine.executors import Executor
+from turnwise.engine.measure import Workload
+from turnwise.engine.plan import Source
+from turnwise.kernel.errors import InputError, UsageError
+from turnwise.kernel.metric import Metric
+from turnwise.store.run import FAILED, FINISHED, INTERRUPTED, RUNNING, Run
+from turnwise.store.store import Store
+
+Progress = Callable[[int, int], None]
+"""Called with the items done so far and their total."""
+
+
+def new_run(source: Source, *, suite: str, system: str, version: str, profile: str, config: Mapping[str, Any]) -> Run:
+    """A run that has not begun yet."""
+    return Run(
+        suite=suite,
+        system=system,
+        version=version,
+        profile=profile,
+        dataset_fingerprint=source.dataset_fingerprint,
+        turnwise_version=__version__,
+        config={**config, "input_fingerprint": source.input_fingerprint, "coverage": dict(source.coverage)},
+        environment=environment(),
+        findings=[asdict(finding) for finding in source.findings],
+    )
+
+
+def check_resumable(run: Run, source: Source, signatures: Sequence[str], stored: Sequence[str]) -> None:
+    """A run goes on only with the same data and the same metrics."""
+    if run.status == RUNNING:
+        raise UsageError(
+            f"run {run.id} is still running",
+            found=f"process {run.process} on {run.host}",
+            remedy="wait for it, or end it",
+        )
+    if run.config.get("input_fingerprint") != source.input_fingerprint:
+        raise InputError(
+            f"run {run.id} cannot be resumed: the data changed since it began",
+            found=f"fingerprint {source.input_fingerprint}",
+            expected=f"fingerprint {run.config.get('input_fingerprint')}",
+            remedy="restore the files it began with, or start a new run",
+        )
+    if list(signatures) != list(stored):
+        differing = [f"{new} (was {old})" for new, old in zip(signatures, stored, strict=False) if new != old]
+        raise UsageError(
+            f"run {run.id} cannot be resumed: its metrics have other settings now",
+            found="; ".join(differing) or f"{len(signatures)} metrics instead of {len(stored)}",
+            remedy="use the turnwise version and the options it began with, or start a new run",
+        )
+
+
+def carry_out(
+    store: Store,
+    run: Run,
+    metrics: Sequence[tuple[int, Metric]],
+    source: Source,
+    executor: Executor,
+    *,
+    variants: Mapping[str, Callable[[Any], Any]] | None = None,
+    progress: Progress | None = None,
+) -> Run:
+    """Measure every batch that is not in the store yet; whatever happens, the run's status tells."""
+    try:
+        done = store.done_batches(run)
+        work = Workload(metrics, variants or {})
+        measured = store.count_items(run)
+        if progress:
+            progress(measured, source.n_items)
+        for rows in executor.map(work, source.batches(done)):
+            store.write_batch(run, rows)
+            measured += len(rows.items)
+            if progress:
+                progress(min(measured, source.n_items), source.n_items)
+    except KeyboardInterrupt:
+        store.end(run, INTERRUPTED)
+        raise
+    except BaseException:
+        store.end(run, FAILED)
+        raise
+    return store.end(run, FINISHED)
+
+
+def environment() -> dict[str, Any]:
+    """What the numbers were computed with."""
+    from importlib.metadata import version
+
+    packages = {name: version(name) for name in ("numpy", "SQLAlchemy")}
+    return {"python": sys.version.split()[0], "platform": platform.platform(), "packages": packages}

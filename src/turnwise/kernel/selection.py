@@ -1,0 +1,69 @@
+"""From names to metrics with their settings: which ones a run uses, with the inputs of derived ones pulled in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from turnwise.kernel.derived import Derived
+from turnwise.kernel.metric import Metric, MetricSpec, resolve_settings
+from turnwise.kernel.registry import REGISTRY, AnyMetric, Registry
+from turnwise.kernel.signature import digest, signature
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The metrics of a run: measured ones, and derived ones with their signatures, inputs first."""
+
+    metrics: list[Metric] = field(default_factory=list)
+    derived: list[tuple[Derived, str]] = field(default_factory=list)
+
+    @property
+    def signatures(self) -> list[tuple[str, str]]:
+        """(full name, signature) of every metric, in the order of their numbers in the run."""
+        measured = [(metric.spec.full_name, metric.signature) for metric in self.metrics]
+        return measured + [(derived.spec.full_name, sign) for derived, sign in self.derived]
+
+
+def select_metrics(
+    room: str,
+    names: Sequence[str] | None = None,
+    *,
+    profile: str = "turnwise",
+    overrides: Mapping[str, str] | None = None,
+    context: Mapping[str, str] | None = None,
+    carried: Mapping[str, int] | None = None,
+    registry: Registry = REGISTRY,
+) -> Selection:
+    """The named metrics of a room, or all; optional ones are left out of "all" when no record carries what they need."""
+    if names is None:
+        found = [registry.get(name) for name in registry.names(room)]
+        chosen = [metric for metric in found if _wanted(metric.spec, carried)]
+    else:
+        chosen = [registry.get(name if "/" in name else f"{room}/{name}") for name in dict.fromkeys(names)]
+    ordered: dict[str, AnyMetric] = {}
+    for metric in chosen:
+        _add_with_inputs(metric, ordered, registry)
+    settings = resolve_settings([m.spec for m in ordered.values()], profile, overrides or {}, context or {})
+    selection = Selection()
+    signs: dict[str, str] = {}
+    for name, metric in ordered.items():
+        if isinstance(metric, Derived):
+            made_of = digest([signs[f"{room}/{i.metric}"] for i in metric.inputs])
+            signs[name] = signature(name, metric.spec.version, profile, {"inputs": made_of})
+            selection.derived.append((metric, signs[name]))
+        else:
+            selection.metrics.append(metric(settings[name]))
+            signs[name] = selection.metrics[-1].signature
+    return selection
+
+
+def _wanted(spec: MetricSpec, carried: Mapping[str, int] | None) -> bool:
+    return not spec.optional or carried is None or all(carried.get(name, 0) for name in spec.needs)
+
+
+def _add_with_inputs(metric: AnyMetric, ordered: dict[str, AnyMetric], registry: Registry) -> None:
+    if isinstance(metric, Derived):
+        for needed in metric.inputs:
+            _add_with_inputs(registry.get(f"{metric.spec.room}/{needed.metric}"), ordered, registry)
+    ordered.setdefault(metric.spec.full_name, metric)

@@ -1,0 +1,1 @@
+"""Results from rows alone: summaries with intervals, tables, files."""

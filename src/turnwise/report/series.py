@@ -1,0 +1,115 @@
+"""The rows of one metric output, ready to be grouped by any dimensions: items' own, or the parts of a measurement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from turnwise.kernel.metric import Output
+from turnwise.kernel.rollup import CLUSTER, ITEM, IntArray, Rows, Value
+from turnwise.store.reading import ItemTable, ScoreColumns
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """One output and variant of one metric."""
+
+    metric: str
+    """Short name."""
+    signature: str
+    output: Output
+    variant: str
+    value: Value
+    part: str | None
+    columns: ScoreColumns
+    positions: IntArray
+    """Row of each score in the item table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The scored rows of a series with the group each belongs to."""
+
+    keys: list[tuple[str, ...]]
+    rows: Rows
+    groups: IntArray
+    n_total: list[int]
+    missing: list[dict[str, int]]
+
+
+def has_dimension(series: Series, items: ItemTable, name: str) -> bool:
+    """Whether the series can be grouped by `name`."""
+    return name == series.part or name in items.dimensions
+
+
+def group_rows(series: Series, items: ItemTable, by: Sequence[str]) -> Grouped:
+    """Rows grouped by item dimensions and, where one of them is the metric's part, split into parts first."""
+    columns = series.columns
+    own = {name: items.dimensions[name].codes[series.positions] for name in by if name != series.part}
+    names = {name: items.dimensions[name].names for name in own}
+    scored = columns.reasons.codes < 0
+    if series.part is not None and series.part in by:
+        source, part_codes, part_names, vectors = _explode(columns)
+        statistics, values = vectors, series.value(vectors) if len(vectors) else np.zeros(0)
+        own = {name: codes[source] for name, codes in own.items()} | {series.part: part_codes}
+        names[series.part] = part_names
+        reasons = np.full(len(source), -1, dtype=np.int64)
+    else:
+        source = np.arange(len(columns.items), dtype=np.int64)
+        statistics, values, reasons = columns.statistics, columns.values, columns.reasons.codes
+    keys, groups = _keys([own[name] for name in by], [names[name] for name in by], len(source))
+    kept = (groups >= 0) & (reasons < 0)
+    chosen = source[kept]
+    labels = [columns.labels[i] for i in chosen.tolist()] if any(columns.labels) else None
+    positions = series.positions[chosen]
+    keyed = {CLUSTER: items.clusters.codes[positions], ITEM: positions}
+    keyed |= {name: codes.codes[positions] for name, codes in items.dimensions.items()}
+    rows = Rows(values[kept], statistics[kept], keyed, labels)
+    n_total = np.bincount(groups[groups >= 0], minlength=len(keys)).tolist()
+    missing = _missing(groups, reasons, columns.reasons.names, len(keys)) if not scored.all() else [{} for _ in keys]
+    return Grouped(keys, rows, groups[kept], n_total, missing)
+
+
+def _explode(
+    columns: ScoreColumns,
+) -> tuple[IntArray, IntArray, list[str], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
+    """The parts of every row: which row, which part, and the part's statistics."""
+    with_parts = [position for position, text in enumerate(columns.parts) if text]
+    decoded = json.loads("[" + ",".join(columns.parts[position] or "" for position in with_parts) + "]")
+    names: dict[str, int] = {}
+    source: list[int] = []
+    codes: list[int] = []
+    vectors: list[list[float]] = []
+    for position, parts in zip(with_parts, decoded, strict=True):
+        for name, vector in parts.items():
+            source.append(position)
+            codes.append(names.setdefault(name, len(names)))
+            vectors.append(vector)
+    width = columns.statistics.shape[1]
+    statistics = np.array(vectors, dtype=np.float64).reshape(len(vectors), width)
+    return np.array(source, dtype=np.int64), np.array(codes, dtype=np.int64), list(names), statistics
+
+
+def _keys(codes: list[IntArray], names: list[list[str]], n: int) -> tuple[list[tuple[str, ...]], IntArray]:
+    """The groups that occur, and each row's group; -1 for a row that lacks one of the dimensions."""
+    if not codes:
+        return [()], np.zeros(n, dtype=np.int64)
+    stacked = np.column_stack(codes)
+    complete = (stacked >= 0).all(axis=1)
+    groups = np.full(n, -1, dtype=np.int64)
+    members, inverse = np.unique(stacked[complete], axis=0, return_inverse=True)
+    groups[complete] = inverse.reshape(-1)
+    keys = [tuple(names[i][code] for i, code in enumerate(member)) for member in members.tolist()]
+    return keys, groups
+
+
+def _missing(groups: IntArray, reasons: IntArray, names: Sequence[str], n_groups: int) -> list[dict[str, int]]:
+    found: list[dict[str, int]] = [{} for _ in range(n_groups)]
+    for reason, name in enumerate(names):
+        counted = np.bincount(groups[(reasons == reason) & (groups >= 0)], minlength=n_groups)
+        for group in np.flatnonzero(counted).tolist():
+            found[group][name] = found[group].get(name, 0) + int(counted[group])
+    return found

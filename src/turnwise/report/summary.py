@@ -1,0 +1,299 @@
+"""The results of a run: every metric, group and roll-up with its interval, from the stored rows alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from turnwise.kernel.derived import Derived, When
+from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.metric import Direction, Output
+from turnwise.kernel.rollup import Pooled, Reduction, Rollup, Sample, compile_rollup
+from turnwise.kernel.selection import Selection, select_metrics
+from turnwise.report.derive import derived_after_rollup, derived_per_unit
+from turnwise.report.series import Grouped, Series, group_rows, has_dimension
+from turnwise.stats.intervals import Interval, Resampler, percentile_intervals, pooled_intervals
+from turnwise.store.reading import ItemTable, read_columns, read_items
+from turnwise.store.run import Run
+from turnwise.store.store import Store
+
+RESAMPLES = 1000
+_CHUNK_FLOATS = 8_000_000
+By = tuple[str, ...]
+
+
+def run_selection(run: Run) -> Selection:
+    """The metrics of a stored run, with the settings it used."""
+    config = run.config
+    return select_metrics(
+        run.suite,
+        config["metrics"],
+        profile=run.profile,
+        overrides=config.get("set", {}),
+        context=config.get("context", {}),
+    )
+
+
+def summarise(
+    store: Store,
+    run: Run,
+    by: Sequence[By] | None = None,
+    *,
+    selection: Selection | None = None,
+    resamples: int = RESAMPLES,
+) -> list[dict[str, Any]]:
+    """All results of a run for the whole data set and for each grouping in `by` (the run's own where none is given)."""
+    selection = selection or run_selection(run)
+    groupings: list[By] = [(), *(tuple(names) for names in (run.config.get("by", []) if by is None else by))]
+    items = read_items(store, run)
+    if by is not None:
+        _check_dimensions(by, items, selection)
+    resampler = Resampler(max(1, len(items.clusters.names)), resamples)
+    results: list[dict[str, Any]] = []
+    for series in _all_series(store, run, selection, items):
+        for names in groupings:
+            if all(has_dimension(series, items, name) for name in names):
+                results += _results(
+                    series, group_rows(series, items, names), names, resampler, len(items.clusters.names)
+                )
+    for derived, signature in selection.derived:
+        if derived.when is When.AFTER_ROLLUP:
+            inputs = _input_series(store, run, selection, items, derived)
+            for variant, found in inputs:
+                for names in groupings:
+                    results += _derived_results(derived, signature, variant, found, items, names, resampler)
+    return results
+
+
+def stored_or_new(store: Store, run: Run) -> list[dict[str, Any]]:
+    """The stored results, made anew where they were invalidated by a later rating."""
+    results = store.rollups(run)
+    if not results:
+        results = summarise(store, run)
+        store.save_rollups(run, results)
+    return results
+
+
+def summary_object(run: Run, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """`summary.json`: the same shape for every room (docs/summary.schema.json)."""
+    return {
+        "run": {
+            "id": run.id,
+            "suite": run.suite,
+            "system": run.system,
+            "version": run.version,
+            "status": run.status,
+            "started": run.started,
+            "finished": run.finished,
+            "as_of": run.updated,
+            "dataset_fingerprint": run.dataset_fingerprint,
+            "turnwise_version": run.turnwise_version,
+            "profile": run.profile,
+            "config": dict(run.config),
+            "coverage": run.config.get("coverage", {}),
+            "findings": list(run.findings),
+            "environment": dict(run.environment),
+        },
+        "results": list(results),
+    }
+
+
+def _check_dimensions(by: Sequence[By], items: ItemTable, selection: Selection) -> None:
+    known = sorted({*items.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)})
+    for name in (name for names in by for name in names):
+        if name not in known:
+            raise UsageError(
+                f"--by {name}: no item has that dimension",
+                expected=", ".join(known) or "no dimension: the items have none",
+                remedy=near_misses(name, known) or None,
+            )
+
+
+def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) -> Iterator[Series]:
+    """Every output of every metric that is rolled up from rows, one at a time."""
+    for number in range(len(selection.metrics)):
+        yield from _series(store, run, selection, items, number)
+    for derived, signature in selection.derived:
+        if derived.when is When.PER_UNIT:
+            for variant, found in _input_series(store, run, selection, items, derived):
+                yield derived_per_unit(derived, signature, variant, found, items)
+
+
+def _series(store: Store, run: Run, selection: Selection, items: ItemTable, number: int) -> Iterator[Series]:
+    metric = selection.metrics[number]
+    stored = {m.name: m for m in store.metrics(run)}[metric.spec.full_name]
+    for columns in read_columns(store, run, stored):
+        output = next(output for output in metric.outputs if output.name == columns.output)
+        yield Series(
+            metric.spec.name,
+            metric.signature,
+            output,
+            columns.variant,
+            partial(metric.value, output.name),
+            metric.spec.part,
+            columns,
+            items.rows_of(columns.items),
+        )
+
+
+def _input_series(
+    store: Store, run: Run, selection: Selection, items: ItemTable, derived: Derived
+) -> Iterator[tuple[str, dict[str, Series]]]:
+    """The inputs of a derived metric by label, for each variant that has any of them."""
+    numbers = {metric.spec.name: number for number, metric in enumerate(selection.metrics)}
+    others = {d.spec.name: (d, signature) for d, signature in selection.derived}
+    found: dict[str, dict[str, Series]] = {}
+    for wanted in derived.inputs:
+        if wanted.metric in numbers:
+            for series in _series(store, run, selection, items, numbers[wanted.metric]):
+                if series.output.name == wanted.output:
+                    found.setdefault(series.variant, {})[wanted.label] = series
+        else:
+            inner, signature = others[wanted.metric]
+            for variant, inputs in _input_series(store, run, selection, items, inner):
+                found.setdefault(variant, {})[wanted.label] = derived_per_unit(inner, signature, variant, inputs, items)
+    yield from found.items()
+
+
+def _results(
+    series: Series, grouped: Grouped, names: By, resampler: Resampler, n_clusters: int
+) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = []
+    for rollup in series.output.rollups:
+        values: list[float | None] = []
+        intervals: list[Interval] = []
+        for chunk in _chunks(series, grouped, n_clusters):
+            rows, groups, size = chunk
+            compiled = compile_rollup(rollup, rows, groups, size, n_clusters, series.value)
+            values += [None if np.isnan(v) else float(v) for v in compiled.point()]
+            intervals += interval_of(compiled, rollup, series.output, resampler)
+        results += _entries(series, grouped, names, rollup, values, intervals)
+    return _worst_first(results, series.output) if names else results
+
+
+def _chunks(series: Series, grouped: Grouped, n_clusters: int) -> Iterator[tuple[Any, Any, int]]:
+    """So many groups at once that clusters x groups x statistics stays small."""
+    width = max(1, n_clusters * max(2, series.columns.statistics.shape[1]))
+    size = max(1, _CHUNK_FLOATS // width)
+    n = len(grouped.keys)
+    if n <= size:
+        yield grouped.rows, grouped.groups, n
+        return
+    for start in range(0, n, size):
+        chosen = (grouped.groups >= start) & (grouped.groups < start + size)
+        rows = grouped.rows
+        labels = None if rows.labels is None else [rows.labels[i] for i in np.flatnonzero(chosen).tolist()]
+        part = replace(
+            rows,
+            values=rows.values[chosen],
+            statistics=rows.statistics[chosen],
+            keys={name: codes[chosen] for name, codes in rows.keys.items()},
+            labels=labels,
+        )
+        yield part, grouped.groups[chosen] - start, min(size, n - start)
+
+
+def interval_of(compiled: Pooled | Sample, rollup: Rollup, output: Output, resampler: Resampler) -> list[Interval]:
+    """The interval of each group of a compiled roll-up."""
+    low, high = output.range
+    if rollup.steps[-1].reduction is Reduction.TOTAL:
+        low, high = (low if low == 0 else None), None  # a sum leaves the range of its terms
+    if isinstance(compiled, Pooled):
+        return pooled_intervals(compiled.totals, compiled.present, compiled.value, resampler, bounds=(low, high))
+    found: list[Interval] = []
+    for group in range(compiled.n_groups):
+        chosen = compiled.groups == group
+        values, clusters = compiled.values[chosen], compiled.clusters[chosen]
+        if len(values) == 0:
+            found.append(Interval(None, None, "none: nothing scored"))
+        else:
+            found += percentile_intervals(values, clusters, [compiled.quantile], resampler, bounds=(low, high))
+    return found
+
+
+def _entries(
+    series: Series,
+    grouped: Grouped,
+    names: By,
+    rollup: Rollup,
+    values: Sequence[float | None],
+    intervals: Sequence[Interval],
+) -> Iterator[dict[str, Any]]:
+    n_scored = np.bincount(grouped.groups, minlength=len(grouped.keys)).tolist()
+    for i, key in enumerate(grouped.keys):
+        value, interval = values[i], intervals[i]
+        yield entry(
+            series.metric,
+            series.output,
+            series.variant,
+            dict(zip(names, key, strict=True)),
+            rollup,
+            value,
+            interval,
+            (n_scored[i], grouped.n_total[i], grouped.missing[i]),
+            series.signature,
+        )
+
+
+def entry(
+    metric: str,
+    output: Output,
+    variant: str,
+    group: dict[str, str],
+    rollup: Rollup,
+    value: float | None,
+    interval: Interval,
+    counts: tuple[int, int, dict[str, int]],
+    signature: str,
+) -> dict[str, Any]:
+    """One result in the published shape."""
+    return {
+        "metric": metric,
+        "output": output.name,
+        "variant": variant,
+        "group": group,
+        "rollup": rollup.name,
+        "primary": rollup.name == output.primary.name,
+        "value": value,
+        "low": interval.low if value is not None else None,
+        "high": interval.high if value is not None else None,
+        "interval": interval.method if value is not None else "none: nothing scored",
+        "n_scored": counts[0],
+        "n_total": counts[1],
+        "missing": counts[2],
+        "band": output.bands.of(value) if output.bands and value is not None else None,
+        "direction": output.direction.value,
+        "signature": signature,
+    }
+
+
+def _worst_first(results: list[dict[str, Any]], output: Output) -> list[dict[str, Any]]:
+    """Slices from the worst to the best, by each roll-up; those without a value last."""
+    sign = -1.0 if output.direction is Direction.LOWER else 1.0
+    order = {rollup.name: position for position, rollup in enumerate(output.rollups)}
+
+    def key(result: dict[str, Any]) -> tuple[int, bool, float, str]:
+        value = result["value"]
+        return (order[result["rollup"]], value is None, sign * (value or 0), str(result["group"]))
+
+    return sorted(results, key=key)
+
+
+def _derived_results(
+    derived: Derived,
+    signature: str,
+    variant: str,
+    inputs: dict[str, Series],
+    items: ItemTable,
+    names: By,
+    resampler: Resampler,
+) -> Iterable[dict[str, Any]]:
+    output = derived.spec.outputs[0]
+    for key, rollup, value, pooled, counts in derived_after_rollup(derived, inputs, items, names):
+        interval = interval_of(pooled, rollup, output, resampler)[0] if value is not None else Interval(None, None, "")
+        group = dict(zip(names, key, strict=True))
+        yield entry(derived.spec.name, output, variant, group, rollup, value, interval, counts, signature)

@@ -1,0 +1,254 @@
+"""Confidence intervals for values pooled over clusters (dialogues, sessions, recordings).
+
+A value is f(sum of the clusters' statistics); clusters are independent, the items inside one are not. Which
+method is used when, and the coverage it was measured to have, stands in docs/intervals.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+import numpy.typing as npt
+
+from turnwise.stats.leave_one_out import BoolArray, Bounds, FloatArray, Spread, Value, spread
+from turnwise.stats.student import t_quantile
+
+__all__ = ["Bounds", "Interval", "Resampler", "Value", "percentile_intervals", "pooled_intervals"]
+
+IntArray = npt.NDArray[np.integer]
+
+BOOTSTRAP_CLUSTERS = 50
+BOOTSTRAP_DF = 10.0
+"""Below either, resampling shows too little of what other clusters could have been (docs/intervals.md)."""
+
+# Floats in one block of weights, or of leave-one-out statistics: 4 MB.
+BLOCK = 1 << 19
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A confidence interval, or the reason why there is none."""
+
+    low: float | None
+    high: float | None
+    method: str
+    """What was done, e.g. "cluster bootstrap, 1000 resamples", or "none: a single cluster"."""
+
+
+class Resampler:
+    """Seeded multinomial cluster weights.
+
+    One for a whole run: the same weights for every metric mean that derived metrics are resampled jointly.
+    """
+
+    def __init__(self, clusters: int, resamples: int = 1000, seed: int = 20240229) -> None:
+        if clusters < 0 or resamples < 1:
+            raise ValueError(f"needs clusters >= 0 and resamples >= 1, got {clusters} and {resamples}")
+        self.clusters = clusters
+        self.resamples = resamples
+        self.seed = seed
+
+    def blocks(self) -> Iterator[FloatArray]:
+        """Yield the weights in blocks (b, clusters) of at most 4 MB or one row, the same at every call."""
+        rng = np.random.default_rng(self.seed)
+        k = self.clusters
+        rows = min(self.resamples, max(1, BLOCK // max(1, k)))
+        for start in range(0, self.resamples if k else 0, rows):
+            b = min(rows, self.resamples - start)
+            # Counting k draws per row is the multinomial, several times as fast as Generator.multinomial.
+            cells = rng.integers(0, k, size=(b, k)) + k * np.arange(b)[:, None]
+            yield np.bincount(cells.reshape(-1), minlength=b * k).reshape(b, k).astype(np.float64)
+
+
+def pooled_intervals(
+    totals: FloatArray,
+    present: BoolArray,
+    value: Value,
+    resampler: Resampler,
+    *,
+    bounds: Bounds = (None, None),
+    level: float = 0.95,
+) -> list[Interval]:
+    """Return one interval per group for value(sum of totals over clusters).
+
+    Args:
+        totals: (K, G, d), cluster k's statistics in group g, zeros where absent. Of two statistics the last
+            is the denominator: the number of items, of clusters, or the sum divided by.
+        present: (K, G), whether cluster k has a scored item in group g.
+        value: the roll-up, on pooled statistics.
+        resampler: the cluster weights of the run, for K clusters.
+        bounds: natural range of the value, which the interval will not leave.
+        level: confidence.
+    """
+    k, g, d = totals.shape
+    if present.shape != (k, g) or resampler.clusters != k:
+        raise ValueError(
+            f"totals are for {k} clusters and {g} groups, but present has shape {present.shape} "
+            f"and the resampler is for {resampler.clusters} clusters"
+        )
+    _check_level(level)
+    if g == 0:
+        return []
+    width = max(1, BLOCK // max(1, k * d))
+    lots = [slice(i, i + width) for i in range(0, g, width)]
+    found = Spread.joined([spread(totals[:, lot], present[:, lot], value, bounds) for lot in lots])
+    low, high, methods = _small_sample(found, bounds, level)
+    large = (found.clusters >= BOOTSTRAP_CLUSTERS) & (found.df >= BOOTSTRAP_DF)
+    large &= np.isfinite(found.estimate) & ~found.rests_on_one & ~found.constant
+    if large.any():
+        low[large], high[large] = _bootstrap(totals[:, large], value, resampler, found[large], level)
+        text = f"cluster bootstrap, {resampler.resamples} resamples"
+        methods = [text if boot else method for boot, method in zip(large, methods, strict=True)]
+    rows = zip(low.tolist(), high.tolist(), found.estimate.tolist(), methods, strict=True)
+    return [_interval(a, b, point, method, bounds) for a, b, point, method in rows]
+
+
+def percentile_intervals(
+    values: FloatArray,
+    clusters: IntArray,
+    quantiles: Sequence[float],
+    resampler: Resampler,
+    *,
+    bounds: Bounds = (None, None),
+    level: float = 0.95,
+) -> list[Interval]:
+    """Return one interval for each quantile of the values (as numpy.quantile defines it).
+
+    Woodruff (1952): the share of values up to the quantile is a pooled ratio. Its Wilson interval around q is
+    read off the n sorted values, outward at ranks floor(low n) and ceil(high n) + 1. A rank outside the
+    sample is the bound of the range where there is one, else the extreme value. Nothing is resampled, at any
+    number of clusters: resampled percentiles covered worse (docs/intervals.md).
+
+    Args:
+        values: (N,), finite.
+        clusters: (N,), the cluster of each value, 0 to resampler.clusters - 1.
+        quantiles: between 0 and 1.
+        resampler: of the run; only its number of clusters is used.
+        bounds: natural range of the values.
+        level: confidence.
+    """
+    n, q = len(values), np.asarray(quantiles, dtype=np.float64)
+    if len(clusters) != n or not np.isfinite(values).all():
+        raise ValueError(f"needs finite values and a cluster for each: {n} values, {len(clusters)} clusters")
+    if not ((q >= 0) & (q <= 1)).all():
+        raise ValueError(f"quantiles must lie between 0 and 1, got {list(quantiles)}")
+    _check_level(level)
+    counts = np.bincount(clusters, minlength=resampler.clusters).astype(np.float64)
+    if len(counts) > resampler.clusters:
+        raise ValueError(f"cluster index {len(counts) - 1}, but weights for {resampler.clusters} clusters")
+    k = int((counts > 0).sum())
+    if k < 2:
+        reason = "none: a single cluster" if k else "none: no cluster"
+        return [Interval(None, None, reason) for _ in quantiles]
+    if not len(q):
+        return []
+    ranked = np.sort(values)
+    points = np.quantile(ranked, q)
+    below = [np.bincount(clusters, values <= point, minlength=len(counts)) for point in points]
+    totals = np.stack([np.stack(below, axis=1), np.repeat(counts[:, None], len(q), axis=1)], axis=2)
+    found = spread(totals, totals[:, :, 1] > 0, lambda s: s[..., 0] / s[..., 1], (0.0, 1.0))
+    # Ties can leave the share without variance; a cluster then counts as one observation.
+    unit = found.error**2 / np.where(found.constant, 1.0, found.estimate * (1 - found.estimate))
+    unit = np.where(found.constant, 1.0 / k, np.minimum(unit, 1.0))
+    low, high = _wilson(q, unit * t_quantile(0.5 + level / 2, found.df) ** 2)
+    # A limit that is a whole number of ranks but for rounding must not move one rank further out.
+    first = np.maximum(np.floor(low * n + 1e-9), 0).astype(int)
+    last = np.minimum(np.ceil(high * n - 1e-9) + 1, n + 1).astype(int)
+    bottom = ranked[0] if bounds[0] is None else bounds[0]
+    top = ranked[-1] if bounds[1] is None else bounds[1]
+    padded = np.concatenate([[bottom], ranked, [top]])
+    rows = zip(padded[first].tolist(), padded[last].tolist(), points.tolist(), strict=True)
+    return [_interval(a, b, point, f"Woodruff, {k} clusters", bounds) for a, b, point in rows]
+
+
+def _check_level(level: float) -> None:
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level must lie strictly between 0 and 1, got {level}")
+
+
+def _interval(low: float, high: float, point: float, method: str, bounds: Bounds) -> Interval:
+    """Clip to the range, then make sure that the point estimate lies inside."""
+    if method.startswith("none"):
+        return Interval(None, None, method)
+    low = low if bounds[0] is None else max(low, bounds[0])
+    high = high if bounds[1] is None else min(high, bounds[1])
+    return Interval(min(low, point), max(high, point), method)
+
+
+def _wilson(p: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Wilson (1927): the least and greatest p0 with (p - p0)^2 <= a p0 (1 - p0), where a = t^2 / n."""
+    half = np.sqrt(a * p * (1 - p) + a**2 / 4)
+    return (p + a / 2 - half) / (1 + a), (p + a / 2 + half) / (1 + a)
+
+
+def _small_sample(s: Spread, bounds: Bounds, level: float) -> tuple[FloatArray, FloatArray, list[str]]:
+    """Cluster t limits; in Wilson's form for a value bounded on both sides; exact where nothing varies.
+
+    Wilson: n = p (1 - p) / error^2 is the number of independent trials that would vary as much, t stands for
+    z. Nothing varies: with K of K clusters alike, at most e = 1 - (alpha / 2)^(1 / K) of all clusters differ
+    from them, and none further than to the bounds, so the value lies within e of the way to either bound.
+    This holds whatever the correlation inside a cluster.
+    """
+    t = t_quantile(0.5 + level / 2, s.df)
+    low, high = s.estimate - t * s.error, s.estimate + t * s.error
+    wilson = np.zeros(len(low), dtype=np.bool_)
+    floor, ceiling = bounds
+    if floor is not None and ceiling is not None:
+        p = np.clip((s.estimate - floor) / (ceiling - floor), 0.0, 1.0)
+        unit = (s.error / (ceiling - floor)) ** 2 / np.maximum(p * (1 - p), 1e-300)
+        # A value that varies more than any mean between its bounds can is no mean: it keeps the plain limits.
+        wilson = (unit > 0) & (unit <= 1)
+        e = 1 - ((1 - level) / 2) ** (1 / np.maximum(s.clusters, 1))
+        inner = _wilson(p, np.where(wilson, unit, 0.0) * t**2)
+        for side, alike, share in ((low, p - e * p, inner[0]), (high, p + e * (1 - p), inner[1])):
+            side[:] = np.where(wilson, floor + (ceiling - floor) * share, side)
+            side[:] = np.where(s.constant, floor + (ceiling - floor) * alike, side)
+    return low, high, [_method(s, i, bool(wilson[i]), None not in bounds) for i in range(len(low))]
+
+
+def _method(s: Spread, group: int, wilson: bool, bounded: bool) -> str:
+    k = int(s.clusters[group])
+    if k < 2:
+        return "none: a single cluster" if k else "none: no cluster"
+    if not np.isfinite(s.estimate[group]):
+        return "none: the value is undefined"
+    if s.rests_on_one[group]:
+        return "none: the value rests on a single cluster"
+    if s.constant[group]:
+        return f"{'exact, ' if bounded else ''}no variation between {k} clusters"
+    return f"cluster t, {'Wilson, ' if wilson else ''}{k} clusters"
+
+
+def _bootstrap(
+    totals: FloatArray, value: Value, resampler: Resampler, s: Spread, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """BCa limits of the cluster bootstrap (Efron 1987), with t in place of z.
+
+    The percentile bootstrap is too narrow by sqrt((K - 1) / K) and ignores that the spread is estimated; both
+    are mended by widening z to sqrt(K / (K - 1)) t (Hesterberg 2015). Undefined resampled values are left out.
+    """
+    k, g, d = totals.shape
+    flat = totals.reshape(k, g * d)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        drawn = np.concatenate([value((w @ flat).reshape(len(w), g, d)) for w in resampler.blocks()])
+    drawn = np.sort(np.where(np.isfinite(drawn), drawn, np.nan), axis=0)  # NaN sorts last
+    n = np.maximum(np.isfinite(drawn).sum(axis=0), 1)
+    # Half of the ties lie below; rounding must not decide which values are ties.
+    slack = 1e-9 * s.error
+    under = ((drawn < s.estimate - slack).sum(axis=0) + (drawn <= s.estimate + slack).sum(axis=0)) / 2
+    z0 = np.array([_NORMAL.inv_cdf(x) for x in np.clip(under / n, 1 / (n + 1), n / (n + 1))])
+    z = np.sqrt(s.clusters / (s.clusters - 1)) * t_quantile(0.5 + level / 2, s.df)
+    limits = []
+    for tail in (z0 - z, z0 + z):
+        shifted = z0 + tail / np.maximum(1 - s.acceleration * tail, 0.1)
+        rank = np.clip(np.array([_NORMAL.cdf(x) for x in shifted]) * (n + 1) - 1, 0, n - 1)
+        at = np.floor(rank).astype(int)
+        lower = np.take_along_axis(drawn, at[None], axis=0)[0]
+        upper = np.take_along_axis(drawn, np.minimum(at + 1, n - 1)[None], axis=0)[0]
+        limits.append(lower + (rank - at) * (upper - lower))
+    return limits[0], limits[1]

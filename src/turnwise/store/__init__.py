@@ -1,0 +1,1 @@
+"""Where runs, items, scores and roll-ups are kept: SQLite in a file, or PostgreSQL by URL."""

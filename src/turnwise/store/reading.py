@@ -1,0 +1,228 @@
+"""Reading a run back: items and scores as columns for roll-ups, as a stream of rows for exports.
+
+Columns are read one metric at a time and exports in the order of the data, so that memory holds neither the texts nor
+the evidence of a whole run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, select
+
+from turnwise.kernel.rollup import FloatArray, IntArray
+from turnwise.store import schema
+from turnwise.store.run import Run, RunMetric
+from turnwise.store.store import Store
+
+_CHUNK = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """A text column as integers into its distinct values; -1 where an item has none."""
+
+    codes: IntArray
+    names: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ItemTable:
+    """The items of a run without their contents."""
+
+    numbers: IntArray
+    clusters: Codes
+    dimensions: Mapping[str, Codes]
+
+    def rows_of(self, numbers: IntArray) -> IntArray:
+        """Positions of item numbers in this table."""
+        return np.searchsorted(self.numbers, numbers).astype(np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumns:
+    """All rows of one metric output and variant."""
+
+    output: str
+    variant: str
+    items: IntArray
+    """Item numbers."""
+    repeats: IntArray
+    values: FloatArray
+    """NaN where a row has no number."""
+    statistics: FloatArray
+    """(n, d), NaN where a row has none."""
+    labels: list[str | None]
+    reasons: Codes
+    """Why a row is not scored; -1 where it is."""
+    parts: Sequence[str | None]
+    """JSON texts."""
+
+
+def read_items(store: Store, run: Run) -> ItemTable:
+    """Numbers, clusters and dimensions of every item, in the order of the data."""
+    table = schema.items
+    query = select(table.c.number, table.c.cluster, table.c.dimensions).where(table.c.run == run.key)
+    numbers: list[int] = []
+    clusters = _Encoder()
+    dimensions: dict[str, _Encoder] = {}
+    decoded: dict[str, dict[str, str]] = {}
+    with store.reading() as connection:
+        for number, cluster, text in _stream(connection, query.order_by(table.c.number)):
+            if text not in decoded:
+                decoded[text] = json.loads(text)
+            found = decoded[text]
+            for name, value in found.items():
+                dimensions.setdefault(name, _Encoder()).put(len(numbers), value)
+            clusters.put(len(numbers), cluster)
+            numbers.append(number)
+    n = len(numbers)
+    return ItemTable(
+        np.array(numbers, dtype=np.int64),
+        clusters.codes(n),
+        {name: codes.codes(n) for name, codes in dimensions.items()},
+    )
+
+
+def read_columns(store: Store, run: Run, metric: RunMetric) -> Iterator[ScoreColumns]:
+    """The rows of a metric, one output and variant at a time."""
+    t = schema.scores
+    columns = (
+        t.c.output,
+        t.c.variant,
+        t.c.item,
+        t.c.repeat,
+        t.c.value,
+        t.c.label,
+        t.c.statistics,
+        t.c.parts,
+        t.c.reason,
+    )
+    query = select(*columns, t.c.status, t.c.rater).where(t.c.run == run.key, t.c.metric == metric.number)
+    with store.reading() as connection:
+        rows = _stream(connection, query.order_by(t.c.output, t.c.variant, t.c.item, t.c.repeat, t.c.rater))
+        for (output, variant), group in groupby(rows, key=lambda row: (row[0], row[1])):
+            yield _columns(output, variant, group)
+
+
+def stream_scores(store: Store, run: Run) -> Iterator[dict[str, Any]]:
+    """Every score with its item, in the order of the data; texts and evidence as stored JSON."""
+    t, i, m = schema.scores, schema.items, schema.run_metrics
+    query = (
+        select(m.c.name.label("metric"), i.c.id.label("item"), i.c.kind, i.c.cluster, i.c.dimensions, t, m.c.signature)
+        .join(i, (i.c.run == t.c.run) & (i.c.number == t.c.item))
+        .join(m, (m.c.run == t.c.run) & (m.c.number == t.c.metric))
+        .where(t.c.run == run.key)
+        .order_by(t.c.item, t.c.metric, t.c.output, t.c.variant, t.c.repeat, t.c.source, t.c.rater)
+    )
+    names = (
+        ("metric", 0), ("item", 1), ("kind", 2), ("cluster", 3), ("dimensions", 4), ("number", 9), ("output", 7),
+        ("variant", 8), ("repeat", 10), ("source", 11), ("rater", 12), ("value", 13), ("label", 14), ("statistics", 15),
+        ("parts", 16), ("status", 17), ("reason", 18), ("evidence", 19), ("rated", 20), ("signature", 21),
+    )  # fmt: skip
+    with store.reading() as connection:
+        for row in _stream(connection, query):
+            yield {name: row[position] for name, position in names}
+
+
+def read_item(store: Store, run: Run, item_id: str) -> dict[str, Any] | None:
+    """One item with its content."""
+    table = schema.items
+    with store.reading() as connection:
+        query = select(table).where(table.c.run == run.key, table.c.id == item_id)
+        row = connection.execute(query).mappings().first()
+    if row is None:
+        return None
+    content = json.loads(row["content"]) if row["content"] else None
+    return {**row, "dimensions": json.loads(row["dimensions"]), "content": content}
+
+
+def stream_items(store: Store, run: Run) -> Iterator[tuple[int, str, str, str, str, str | None]]:
+    """(number, kind, id, cluster, dimensions, content) of every item in the order of the data."""
+    t = schema.items
+    query = select(t.c.number, t.c.kind, t.c.id, t.c.cluster, t.c.dimensions, t.c.content).where(t.c.run == run.key)
+    with store.reading() as connection:
+        yield from _stream(connection, query.order_by(t.c.number))
+
+
+def _stream(connection: Connection, query: Any) -> Iterator[Any]:
+    """Plain tuples from the driver, fetched in chunks."""
+    compiled = query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+    cursor = connection.connection.cursor()
+    try:
+        cursor.execute(str(compiled))
+        while rows := cursor.fetchmany(_CHUNK):
+            yield from rows
+    finally:
+        cursor.close()
+
+
+class _Encoder:
+    """Text to integer codes, in order of appearance."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+        self._rows: list[int] = []
+        self._codes: list[int] = []
+
+    def put(self, row: int, text: str) -> None:
+        self._rows.append(row)
+        self._codes.append(self._known.setdefault(text, len(self._known)))
+
+    def codes(self, n: int) -> Codes:
+        codes = np.full(n, -1, dtype=np.int64)
+        codes[self._rows] = self._codes
+        return Codes(codes, list(self._known))
+
+
+def _columns(output: str, variant: str, group: Iterator[Any]) -> ScoreColumns:
+    rows = list(group)
+    n = len(rows)
+    reasons = _Encoder()
+    for position, row in enumerate(rows):
+        if row[9] != "scored":
+            reasons.put(position, row[8])
+    with_statistics = [position for position, row in enumerate(rows) if row[6] is not None]
+    vectors = json.loads("[" + ",".join(rows[position][6] for position in with_statistics) + "]")
+    statistics = np.full((n, len(vectors[0]) if vectors else 0), np.nan)
+    if vectors:
+        statistics[with_statistics] = vectors
+    found = ScoreColumns(
+        output,
+        variant,
+        np.array([row[2] for row in rows], dtype=np.int64),
+        np.array([row[3] for row in rows], dtype=np.int64),
+        np.array([np.nan if row[4] is None else row[4] for row in rows], dtype=np.float64),
+        statistics,
+        [row[5] for row in rows],
+        reasons.codes(n),
+        [row[7] for row in rows],
+    )
+    return _average_raters(found) if any(row[10] for row in rows) else found
+
+
+def _average_raters(columns: ScoreColumns) -> ScoreColumns:
+    """Several raters of one item count once: their values are averaged per item and repeat first."""
+    keys = np.column_stack([columns.items, columns.repeats])
+    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    scored = ~np.isnan(columns.values)
+    sums = np.bincount(inverse.reshape(-1), weights=np.where(scored, columns.values, 0.0))
+    counts = np.bincount(inverse.reshape(-1), weights=scored)
+    values = np.divide(sums, counts, out=np.full(len(first), np.nan), where=counts > 0)
+    reasons = np.where(counts > 0, -1, columns.reasons.codes[first])
+    return ScoreColumns(
+        columns.output,
+        columns.variant,
+        columns.items[first],
+        columns.repeats[first],
+        values,
+        values[:, None],
+        [None] * len(first),
+        Codes(reasons, columns.reasons.names),
+        [None] * len(first),
+    )

@@ -1,0 +1,73 @@
+"""Scores as rows of the table: from a `Score`, or from a measurement straight to a tuple for bulk inserts.
+
+Both ways end in the same checks, so that nothing inconsistent and no NaN reaches the database.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from turnwise.kernel.score import Measurement, Score, Source, check_consistent
+from turnwise.store.run import dumps
+
+SCORE_COLUMNS = (
+    "metric",
+    "output",
+    "variant",
+    "item",
+    "repeat",
+    "source",
+    "rater",
+    "value",
+    "label",
+    "statistics",
+    "parts",
+    "status",
+    "reason",
+    "evidence",
+)
+_CODE = Source.CODE.value
+
+
+def score_values(score: Score, metric: int, item: int) -> dict[str, Any]:
+    """A score as column values."""
+    row = (
+        metric,
+        score.output,
+        score.variant,
+        item,
+        score.repeat,
+        score.source.value,
+        score.rater,
+        score.value,
+        score.label,
+        dumps(score.statistics) if score.statistics is not None else None,
+        dumps(score.parts) if score.parts else None,
+        score.status.value,
+        score.reason,
+        dumps(score.evidence) if score.evidence is not None else None,
+    )
+    return dict(zip(SCORE_COLUMNS, row, strict=True))
+
+
+def measurement_row(
+    metric: int, output: str, variant: str, item: int, value: float | None, found: Measurement
+) -> tuple[Any, ...]:
+    """A measurement and its value as a tuple in the order of `SCORE_COLUMNS`."""
+    check_consistent(found.status, value, found.label, found.reason)
+    return (
+        metric,
+        output,
+        variant or found.variant,
+        item,
+        found.repeat,
+        _CODE,
+        "",
+        value,
+        found.label,
+        dumps(found.statistics) if found.statistics is not None else None,
+        dumps(found.parts) if found.parts else None,
+        found.status.value,
+        found.reason,
+        dumps(found.evidence) if found.evidence is not None else None,
+    )

@@ -1,0 +1,250 @@
+"""The store: runs are begun, journaled batch by batch, finished; scores are amended with their history kept.
+
+Reading for roll-ups and reports is in `reading.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, Table, delete, func, insert, select, update
+from sqlalchemy.exc import OperationalError
+
+from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.score import Score
+from turnwise.store import schema
+from turnwise.store.connect import connect, describe, unreachable
+from turnwise.store.rows import score_values
+from turnwise.store.run import (
+    FINISHED,
+    RUNNING,
+    BatchRows,
+    Run,
+    RunMetric,
+    dumps,
+    now,
+    run_from,
+    run_values,
+    this_process,
+)
+
+
+class Store:
+    """A database of runs. Safe for several processes at once."""
+
+    def __init__(self, db: str | None = None) -> None:
+        self.engine = connect(db)
+
+    @property
+    def place(self) -> str:
+        """The database as it may be printed."""
+        return describe(self.engine.url)
+
+    def close(self) -> None:
+        """Give back all connections."""
+        self.engine.dispose()
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """A write transaction: all of it is kept, or nothing."""
+        try:
+            with self.engine.connect().execution_options(turnwise_write=True) as connection, connection.begin():
+                yield connection
+        except OperationalError as error:
+            raise unreachable(self.engine.url, error) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A read transaction."""
+        try:
+            with self.engine.connect() as connection, connection.begin():
+                yield connection
+        except OperationalError as error:
+            raise unreachable(self.engine.url, error) from error
+
+    # Runs
+
+    def begin(self, run: Run, metrics: Sequence[tuple[str, str]]) -> tuple[Run, list[RunMetric]]:
+        """Write a new run and the (full name, signature) of its metrics."""
+        started = now()
+        stamp = started[:19].replace("-", "").replace(":", "").replace("T", "-")
+        run = replace(
+            run,
+            id=f"{stamp}-{run.suite}-{secrets.token_hex(3)}",
+            started=started,
+            updated=started,
+            status=RUNNING,
+            host=platform.node(),
+            process=this_process(),
+        )
+        with self.writing() as connection:
+            key = connection.execute(insert(schema.runs).values(run_values(run))).inserted_primary_key[0]  # type: ignore[index]
+            used = [RunMetric(number, name, signature) for number, (name, signature) in enumerate(metrics)]
+            self._insert(connection, schema.run_metrics, [(key, m.number, m.name, m.signature) for m in used])
+        return replace(run, key=key), used
+
+    def reopen(self, run: Run) -> Run:
+        """Take over an unfinished run: its process becomes this one."""
+        run = replace(run, status=RUNNING, updated=now(), host=platform.node(), process=this_process())
+        with self.writing() as connection:
+            connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(run_values(run)))
+        return run
+
+    def end(self, run: Run, status: str) -> Run:
+        """Note how a run ended."""
+        run = replace(run, status=status, finished=now() if status == FINISHED else None, updated=now())
+        values = {"status": run.status, "finished": run.finished, "updated": run.updated}
+        with self.writing() as connection:
+            connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(values))
+        return run
+
+    def runs(self, suite: str | None = None) -> list[Run]:
+        """All runs, the newest first."""
+        query = select(schema.runs).order_by(schema.runs.c.key.desc())
+        if suite:
+            query = query.where(schema.runs.c.suite == suite)
+        with self.reading() as connection:
+            return [run_from(dict(row)) for row in connection.execute(query).mappings()]
+
+    def run(self, name: str) -> Run:
+        """A run by its id, a unique beginning of it, or `latest`."""
+        with self.reading() as connection:
+            table = schema.runs
+            if name == "latest":
+                query = select(table).order_by(table.c.key.desc()).limit(1)
+            else:
+                query = select(table).where(func.substr(table.c.id, 1, len(name)) == name).limit(2)
+            found = [run_from(dict(row)) for row in connection.execute(query).mappings()]
+            known = (
+                [] if found else list(connection.scalars(select(table.c.id).order_by(table.c.key.desc()).limit(500)))
+            )
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise UsageError(f"several runs begin with {name!r}", found=", ".join(r.id for r in found) + " ...")
+        raise UsageError(
+            f"there is no run {name!r}",
+            where=self.place,
+            remedy=near_misses(name, known) or ("turnwise runs lists them" if known else "no run is stored here yet"),
+        )
+
+    def metrics(self, run: Run) -> list[RunMetric]:
+        """The metrics of a run, in order."""
+        table = schema.run_metrics
+        query = select(table.c.number, table.c.name, table.c.signature).where(table.c.run == run.key)
+        with self.reading() as connection:
+            return [RunMetric(*row) for row in connection.execute(query.order_by(table.c.number))]
+
+    # The journal
+
+    def write_batch(self, run: Run, batch: BatchRows) -> None:
+        """Items, scores and the batch's own mark in one transaction, so that a kill leaves all or nothing."""
+        key = run.key
+        with self.writing() as connection:
+            self._insert(connection, schema.batches, [(key, batch.index)])
+            self._insert(connection, schema.items, [(key, *item) for item in batch.items])
+            self._insert(connection, schema.scores, [(key, *score) for score in batch.scores])
+            connection.execute(update(schema.runs).where(schema.runs.c.key == key).values(updated=now()))
+
+    def done_batches(self, run: Run) -> set[int]:
+        """The batches that are already there."""
+        query = select(schema.batches.c.number).where(schema.batches.c.run == run.key)
+        with self.reading() as connection:
+            return set(connection.scalars(query))
+
+    def count_items(self, run: Run) -> int:
+        """How many items are already there."""
+        with self.reading() as connection:
+            query = select(func.count()).select_from(schema.items).where(schema.items.c.run == run.key)
+            return int(connection.scalar(query) or 0)
+
+    def _insert(self, connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:
+        # Straight to the driver: building SQLAlchemy parameter dictionaries would cost more than the insert itself.
+        if not rows:
+            return
+        placeholder = "?" if connection.dialect.paramstyle == "qmark" else "%s"
+        names = [column.name for column in table.columns][: len(rows[0])]
+        columns = ", ".join(f'"{name}"' for name in names)
+        marks = ", ".join([placeholder] * len(names))
+        connection.exec_driver_sql(f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", list(rows))  # noqa: S608
+
+    # Amending
+
+    def amend(self, run: Run, scores: Iterable[Score], by: str) -> int:
+        """Add scores to a run or replace them, keep what was there in the history, and drop stale roll-ups.
+
+        Returns how many scores were replaced. Human ratings arrive this way, also long after the run has finished.
+        """
+        numbers = {metric.name: metric.number for metric in self.metrics(run)}
+        table, changed, stamp = schema.scores, 0, now()
+        with self.writing() as connection:
+            for score in scores:
+                item = self._item_number(connection, run, score.unit.id, score.unit.kind)
+                number = numbers.get(score.metric)
+                if number is None:
+                    number = numbers[score.metric] = len(numbers)
+                    row = (run.key, number, score.metric, score.signature)
+                    self._insert(connection, schema.run_metrics, [row])
+                values = {"run": run.key, **score_values(score, number, item), "rated": stamp}
+                where = [column == values[column.name] for column in table.primary_key.columns]
+                old = connection.execute(select(table).where(*where)).mappings().first()
+                if old is not None:
+                    history = {**old, "changed": stamp, "changed_by": by}
+                    connection.execute(insert(schema.score_history).values(history))
+                    connection.execute(delete(table).where(*where))
+                    changed += 1
+                connection.execute(insert(table).values(values))
+            connection.execute(delete(schema.rollups).where(schema.rollups.c.run == run.key))
+            connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(updated=stamp))
+        return changed
+
+    def history(self, run: Run) -> list[dict[str, Any]]:
+        """What scores were before they were changed, oldest first."""
+        table = schema.score_history
+        with self.reading() as connection:
+            query = select(table).where(table.c.run == run.key).order_by(table.c.key)
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def _item_number(self, connection: Connection, run: Run, item_id: str, kind: str) -> int:
+        table = schema.items
+        query = select(table.c.number).where(table.c.run == run.key, table.c.id == item_id, table.c.kind == kind)
+        number = connection.scalar(query)
+        if number is None:
+            raise UsageError(f"run {run.id} has no {kind} {item_id!r}", remedy="turnwise export RUN lists the items")
+        return int(number)
+
+    # Roll-ups and artifacts
+
+    def save_rollups(self, run: Run, results: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the results of a run; any later amendment drops them."""
+        rows = [(run.key, number, dumps(result)) for number, result in enumerate(results)]
+        with self.writing() as connection:
+            connection.execute(delete(schema.rollups).where(schema.rollups.c.run == run.key))
+            self._insert(connection, schema.rollups, rows)
+
+    def rollups(self, run: Run) -> list[dict[str, Any]]:
+        """The stored results of a run; empty when there are none or they were invalidated."""
+        table = schema.rollups
+        query = select(table.c.result).where(table.c.run == run.key).order_by(table.c.number)
+        with self.reading() as connection:
+            return [json.loads(text) for text in connection.scalars(query)]
+
+    def add_artifacts(self, run: Run, files: Sequence[tuple[str, str, str, int]]) -> None:
+        """Note files that a run wrote: (name, path, sha256, bytes)."""
+        table = schema.artifacts
+        with self.writing() as connection:
+            connection.execute(delete(table).where(table.c.run == run.key, table.c.name.in_([f[0] for f in files])))
+            self._insert(connection, table, [(run.key, *file) for file in files])
+
+    def artifacts(self, run: Run) -> list[dict[str, Any]]:
+        """The files that a run wrote."""
+        table = schema.artifacts
+        with self.reading() as connection:
+            query = select(table).where(table.c.run == run.key).order_by(table.c.name)
+            return [dict(row) for row in connection.execute(query).mappings()]
