@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.formats import jsonl, multiwoz21, predictions
@@ -28,8 +29,10 @@ ALIASED_DIALOGUES = 3
 """So many dialogues must be there before a state that never changes is taken for a bug."""
 
 
-def read_dialogues(path: Path, form: str | None = None) -> Dialogues:
-    """A file of dialogues in a named format, or in the one it looks like."""
+def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, side: str = "records") -> Dialogues:
+    """A file of dialogues in a named format, or in the one it looks like; or exchanges that are already in memory."""
+    if not isinstance(path, Path):
+        return jsonl.held(path, side)
     if form is not None and form not in FORMATS:
         raise UsageError(
             f"unknown format {form!r}", expected=", ".join(FORMATS), remedy=near_misses(form, FORMATS) or None
@@ -190,20 +193,15 @@ class DialogueSource:
         missing: list[str] = []
         extra: list[str] = []
         for dialogue_id, predicted_id in self._predicted.items():
-            # Formats held in memory pair by position: their counts tell. Only ids have to be looked at one by one.
-            references, predicted = self.references.facts[dialogue_id], self.predictions.facts[predicted_id]
-            if self.predictions.format == jsonl.NAME:
-                known = [e.turn_id for e in self.references.exchanges(dialogue_id)]
-                given = [e.turn_id for e in self.predictions.exchanges(predicted_id)]
-                if None in known or None in given:
-                    missing += [f"{dialogue_id}/{i}" for i in range(len(given), len(known))]
-                    extra += [f"{dialogue_id}/{i}" for i in range(len(known), len(given))]
-                else:
-                    missing += [f"{dialogue_id}/{turn}" for turn in known if turn not in set(given)]
-                    extra += [f"{dialogue_id}/{turn}" for turn in given if turn not in set(known)]
-            else:
-                missing += [f"{dialogue_id}/{i}" for i in range(predicted.exchanges, references.exchanges)]
-                extra += [f"{dialogue_id}/{i}" for i in range(references.exchanges, predicted.exchanges)]
+            reference, predicted = self.references.facts[dialogue_id], self.predictions.facts[predicted_id]
+            if not (reference.with_ids and predicted.with_ids):
+                missing += [f"{dialogue_id}/{i}" for i in range(predicted.exchanges, reference.exchanges)]
+                extra += [f"{dialogue_id}/{i}" for i in range(reference.exchanges, predicted.exchanges)]
+            elif set(reference.turns) != set(predicted.turns):
+                known = [exchange.turn_id for exchange in self.references.exchanges(dialogue_id)]
+                given = [exchange.turn_id for exchange in self.predictions.exchanges(predicted_id)]
+                missing += [f"{dialogue_id}/{turn}" for turn in known if turn not in given]
+                extra += [f"{dialogue_id}/{turn}" for turn in given if turn not in known]
         whole = sum(f.exchanges for d, f in self.references.facts.items() if d not in self._predicted)
         self._n_predicted = self.n_items - whole - len(missing)
         if not self._n_predicted:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic import field_serializer
+
 import turnwise.dialogue.metrics  # noqa: F401  (registers the metrics)
 from turnwise.dialogue.batch import BASELINES
 from turnwise.dialogue.files import write_dialogue_files
@@ -19,13 +21,18 @@ from turnwise.store.store import Store
 class DialogueOptions(RunOptions):
     """Options of `turnwise run dialogue`."""
 
-    references: Path
-    predictions: Path
+    references: Path | list[dict[str, Any]]
+    """A file, or exchanges in the form of turnwise JSONL."""
+    predictions: Path | list[dict[str, Any]]
     reference_format: str | None = None
     prediction_format: str | None = None
     normaliser: str = "multiwoz-v1"
     submitted_only: bool = False
     allow_constant_state: bool = False
+
+    @field_serializer("references", "predictions")
+    def _place(self, value: Path | list[dict[str, Any]]) -> str:
+        return str(value.resolve()) if isinstance(value, Path) else f"{len(value)} exchanges in memory"
 
 
 class DialogueSuite:
@@ -40,8 +47,8 @@ class DialogueSuite:
         """References and predictions, joined and checked."""
         normaliser = load_normaliser(options.normaliser)
         return DialogueSource(
-            read_dialogues(options.references, options.reference_format),
-            read_dialogues(options.predictions, options.prediction_format),
+            read_dialogues(options.references, options.reference_format, "references"),
+            read_dialogues(options.predictions, options.prediction_format, "predictions"),
             normaliser,
             options.submitted_only,
             options.allow_constant_state,

@@ -6,7 +6,7 @@ The command line, `turnwise run suite.yaml` and the Python interface all come th
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,12 +14,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from turnwise.engine.executors import make_executor
 from turnwise.engine.plan import Plan, Source, make_plan
-from turnwise.engine.run import Progress, carry_out, check_resumable, new_run
+from turnwise.engine.run import Progress, carry_out, check_resumable, new_run, status_kept
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.files import describe_files, make_folder, write_json
 from turnwise.report.summary import RESAMPLES, summarise, summary_object
-from turnwise.store.run import FINISHED, Run
+from turnwise.store.run import FINISHED, Run, now
 from turnwise.store.store import Store
 
 PROFILES = ("turnwise", "spec")
@@ -157,35 +157,43 @@ def prepare(suite: Suite, options: RunOptions) -> tuple[Source, Selection, Plan]
 
 
 def run_job(
-    suite: Suite, options: RunOptions, *, resume: str | None = None, progress: Progress | None = None
+    suite: Suite, options: RunOptions, *, store: Store, resume: str | None = None, progress: Progress | None = None
 ) -> Outcome:
-    """Carry out (or go on with) a run."""
+    """Carry out (or go on with) a run, keep it in `store`, write its files."""
     source, selection, plan = prepare(suite, options)
     executor = make_executor(options.executor, options.workers)
     folder = make_folder(options.out) if options.out else None
-    store = Store(options.db)
-    try:
-        if resume is None:
-            run, _ = store.begin(_new_run(suite, options, source, selection), selection.signatures)
-        else:
-            run = store.run(resume)
-            stored = [metric.signature for metric in store.metrics(run)]
-            check_resumable(run, source, [sign for _, sign in selection.signatures], stored)
-            run = store.reopen(run)
-        variants = suite.baselines if run.config.get("baselines") else {}
+    run = _begin(suite, options, store, source, selection, resume)
+    variants = suite.baselines if run.config.get("baselines") else {}
+    with status_kept(store, run):
         numbered = list(enumerate(selection.metrics))
-        run = carry_out(store, run, numbered, source, executor, variants=variants, progress=progress)
+        carry_out(store, run, numbered, source, executor, variants=variants, progress=progress)
         results = summarise(store, run, selection=selection, resamples=run.config["resamples"])
         store.save_rollups(run, results)
-        outcome = Outcome(run, results, plan)
-        if folder is not None:
-            files = [write_json(folder / "summary.json", outcome.summary)]
-            files += suite.write_files(store, run, source, folder)
-            store.add_artifacts(run, describe_files(folder, files))
-            outcome = Outcome(run, results, plan, files)
-    finally:
-        store.close()
-    return outcome
+        run = replace(run, status=FINISHED, finished=now())
+        files = [] if folder is None else _write_files(suite, store, run, source, results, folder)
+        run = store.end(run, FINISHED)
+    return Outcome(run, results, plan, files)
+
+
+def _write_files(
+    suite: Suite, store: Store, run: Run, source: Source, results: list[dict[str, Any]], folder: Path
+) -> list[Path]:
+    files = [write_json(folder / "summary.json", summary_object(run, results))]
+    files += suite.write_files(store, run, source, folder)
+    store.add_artifacts(run, describe_files(folder, files))
+    return files
+
+
+def _begin(
+    suite: Suite, options: RunOptions, store: Store, source: Source, selection: Selection, resume: str | None
+) -> Run:
+    if resume is None:
+        return store.begin(_new_run(suite, options, source, selection), selection.signatures)
+    run = store.run(resume)
+    stored = [metric.signature for metric in store.metrics(run)]
+    check_resumable(run, source, [sign for _, sign in selection.signatures], stored)
+    return store.reopen(run)
 
 
 def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selection) -> Run:
@@ -198,19 +206,14 @@ def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selec
     )
 
 
-def stored_options(suite: Suite, db: str | None, name: str, given: Mapping[str, Any]) -> RunOptions:
+def stored_options(suite: Suite, store: Store, name: str, given: Mapping[str, Any]) -> RunOptions:
     """The options a run began with, for resuming it; paths given anew replace the stored ones."""
-    store = Store(db)
-    try:
-        run = store.run(name)
-    finally:
-        store.close()
+    run = store.run(name)
     if run.suite != suite.name:
         raise UsageError(f"run {run.id} is a {run.suite} run", remedy=f"turnwise run {run.suite} --resume {run.id}")
     if run.status == FINISHED:
         raise UsageError(f"run {run.id} has finished", remedy=f"turnwise show {run.id}")
-    known = suite.options.model_fields
-    config = {key: value for key, value in run.config.items() if key in known}
-    groupings = [list(names) for names in suite.groupings]
-    config["by"] = [names for names in config["by"] if list(names) not in groupings]
-    return parse_options(suite, {**config, **given, "db": db})
+    config = {key: value for key, value in run.config.items() if key in suite.options.model_fields}
+    always = [list(names) for names in suite.groupings]
+    config["by"] = [names for names in config["by"] if list(names) not in always]
+    return parse_options(suite, {**config, **given})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -12,9 +13,9 @@ from turnwise import __version__
 from turnwise.engine.executors import Executor
 from turnwise.engine.measure import Workload
 from turnwise.engine.plan import Source
-from turnwise.kernel.errors import InputError, UsageError
+from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 from turnwise.kernel.metric import Metric
-from turnwise.store.run import FAILED, FINISHED, INTERRUPTED, RUNNING, Run
+from turnwise.store.run import FAILED, INTERRUPTED, RUNNING, Run
 from turnwise.store.store import Store
 
 Progress = Callable[[int, int], None]
@@ -69,26 +70,37 @@ def carry_out(
     *,
     variants: Mapping[str, Callable[[Any], Any]] | None = None,
     progress: Progress | None = None,
-) -> Run:
-    """Measure every batch that is not in the store yet; whatever happens, the run's status tells."""
-    try:
-        done = store.done_batches(run)
-        work = Workload(metrics, variants or {})
-        measured = store.count_items(run)
+) -> None:
+    """Measure every batch that is not in the store yet, and write each as soon as it is there."""
+    measured = store.count_items(run)
+    if progress:
+        progress(measured, source.n_items)
+    work = Workload(metrics, variants or {})
+    for rows in executor.map(work, source.batches(store.done_batches(run))):
+        store.write_batch(run, rows)
+        measured += len(rows.items)
         if progress:
-            progress(measured, source.n_items)
-        for rows in executor.map(work, source.batches(done)):
-            store.write_batch(run, rows)
-            measured += len(rows.items)
-            if progress:
-                progress(min(measured, source.n_items), source.n_items)
+            progress(min(measured, source.n_items), source.n_items)
+
+
+class Interrupted(TurnwiseError):
+    """Somebody pressed Ctrl-C; what was measured is kept."""
+
+
+@contextmanager
+def status_kept(store: Store, run: Run) -> Iterator[None]:
+    """Whatever ends the work inside, the run's status tells."""
+    try:
+        yield
     except KeyboardInterrupt:
         store.end(run, INTERRUPTED)
-        raise
+        raise Interrupted(
+            f"run {run.id} was interrupted; everything measured so far is kept",
+            remedy=f"turnwise run {run.suite} --resume {run.id}",
+        ) from None
     except BaseException:
         store.end(run, FAILED)
         raise
-    return store.end(run, FINISHED)
 
 
 def environment() -> dict[str, Any]:

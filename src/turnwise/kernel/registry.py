@@ -56,9 +56,9 @@ class Registry:
         return metric
 
     def names(self, room: str | None = None) -> list[str]:
-        """Full names, sorted, without importing a metric."""
+        """Full names in the order of registration, without importing a metric."""
         self._read_plugins()
-        return sorted(name for name in self._entries if room is None or name.startswith(f"{room}/"))
+        return [name for name in self._entries if room is None or name.startswith(f"{room}/")]
 
     def get(self, full_name: str) -> AnyMetric:
         """The metric; imports it at first use."""

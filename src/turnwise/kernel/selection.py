@@ -35,7 +35,7 @@ def select_metrics(
     carried: Mapping[str, int] | None = None,
     registry: Registry = REGISTRY,
 ) -> Selection:
-    """The named metrics of a room, or all; optional ones are left out of "all" when no record carries what they need."""
+    """The named metrics of a room, or all but the optional ones whose needs no record carries."""
     if names is None:
         found = [registry.get(name) for name in registry.names(room)]
         chosen = [metric for metric in found if _wanted(metric.spec, carried)]

@@ -54,8 +54,9 @@ def derived_per_unit(
 def derived_after_rollup(
     derived: Derived, inputs: Mapping[str, Series], items: ItemTable, by: Sequence[str]
 ) -> Iterator[tuple[tuple[str, ...], Rollup, float | None, Pooled, Counts]]:
-    """Per group: the function of the inputs' primary roll-ups. Their cluster totals are joined side by side, so that
-    one resample draws all inputs together.
+    """Per group: the function of the inputs' primary roll-ups.
+
+    The inputs' cluster totals are joined side by side, so that one resample draws them together.
     """
     n_clusters = max(1, len(items.clusters.names))
     rollup = derived.spec.outputs[0].primary

@@ -163,7 +163,7 @@ def _results(
     series: Series, grouped: Grouped, names: By, resampler: Resampler, n_clusters: int
 ) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    for rollup in series.output.rollups:
+    for rollup in series.output.rollups if grouped.keys else ():
         values: list[float | None] = []
         intervals: list[Interval] = []
         for chunk in _chunks(series, grouped, n_clusters):

@@ -230,7 +230,7 @@ def _bootstrap(
     """BCa limits of the cluster bootstrap (Efron 1987), with t in place of z.
 
     The percentile bootstrap is too narrow by sqrt((K - 1) / K) and ignores that the spread is estimated; both
-    are mended by widening z to sqrt(K / (K - 1)) t (Hesterberg 2015). Undefined resampled values are left out.
+    are mended by widening z to sqrt(K / (K - 1)) t (Hesterberg 2015). Undefined values are left out.
     """
     k, g, d = totals.shape
     flat = totals.reshape(k, g * d)

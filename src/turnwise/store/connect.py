@@ -89,7 +89,7 @@ def unreachable(url: URL, error: Exception) -> StoreError:
         found=reason,
         remedy="another process holds it for long: try again, or use PostgreSQL"
         if busy
-        else "check --db (or TURNWISE_DB), that the folder exists and is writable, that the server runs: turnwise doctor",
+        else "check --db (or TURNWISE_DB), that the folder is writable, that the server runs: turnwise doctor",
     )
 
 

@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
 
 from turnwise.kernel.rollup import FloatArray, IntArray
+from turnwise.kernel.score import Score, Source, Status, Unit
 from turnwise.store import schema
 from turnwise.store.run import Run, RunMetric
 from turnwise.store.store import Store
 
 _CHUNK = 20_000
+_cursor_numbers = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,24 +112,77 @@ def read_columns(store: Store, run: Run, metric: RunMetric) -> Iterator[ScoreCol
             yield _columns(output, variant, group)
 
 
-def stream_scores(store: Store, run: Run) -> Iterator[dict[str, Any]]:
-    """Every score with its item, in the order of the data; texts and evidence as stored JSON."""
+def item_scores(store: Store, run: Run, number: int) -> list[dict[str, Any]]:
+    """The scores of one item."""
+    return list(stream_scores(store, run, number))
+
+
+def stream_scores(store: Store, run: Run, item: int | None = None) -> Iterator[dict[str, Any]]:
+    """Every score with its item, in the order of the data; statistics, parts and evidence as stored JSON."""
     t, i, m = schema.scores, schema.items, schema.run_metrics
+    columns = {
+        "metric": m.c.name,
+        "item": i.c.id,
+        "number": i.c.number,
+        "kind": i.c.kind,
+        "cluster": i.c.cluster,
+        "dimensions": i.c.dimensions,
+        **{name: t.c[name] for name in _SCORE_FIELDS},
+        "signature": m.c.signature,
+    }
     query = (
-        select(m.c.name.label("metric"), i.c.id.label("item"), i.c.kind, i.c.cluster, i.c.dimensions, t, m.c.signature)
+        select(*columns.values())
         .join(i, (i.c.run == t.c.run) & (i.c.number == t.c.item))
         .join(m, (m.c.run == t.c.run) & (m.c.number == t.c.metric))
-        .where(t.c.run == run.key)
+        .where(t.c.run == run.key, *(() if item is None else (t.c.item == item,)))
         .order_by(t.c.item, t.c.metric, t.c.output, t.c.variant, t.c.repeat, t.c.source, t.c.rater)
     )
-    names = (
-        ("metric", 0), ("item", 1), ("kind", 2), ("cluster", 3), ("dimensions", 4), ("number", 9), ("output", 7),
-        ("variant", 8), ("repeat", 10), ("source", 11), ("rater", 12), ("value", 13), ("label", 14), ("statistics", 15),
-        ("parts", 16), ("status", 17), ("reason", 18), ("evidence", 19), ("rated", 20), ("signature", 21),
-    )  # fmt: skip
+    names = tuple(columns)
     with store.reading() as connection:
         for row in _stream(connection, query):
-            yield {name: row[position] for name, position in names}
+            yield dict(zip(names, row, strict=True))
+
+
+def read_scores(store: Store, run: Run) -> list[Score]:
+    """Every score of a run as an object."""
+    scores = []
+    for row in stream_scores(store, run):
+        unit = Unit(row["item"], row["cluster"], json.loads(row["dimensions"]), row["kind"])
+        statistics = _decoded(row["statistics"])
+        scores.append(
+            Score(
+                unit=unit,
+                status=Status(row["status"]),
+                source=Source(row["source"]),
+                statistics=None if statistics is None else tuple(statistics),
+                parts=_decoded(row["parts"]),
+                evidence=_decoded(row["evidence"]),
+                **{name: row[name] for name in _PLAIN_FIELDS},
+            )
+        )
+    return scores
+
+
+def _decoded(text: str | None) -> Any:
+    return None if text is None else json.loads(text)
+
+
+_PLAIN_FIELDS = ("metric", "signature", "output", "variant", "repeat", "value", "label", "reason", "rater")
+_SCORE_FIELDS = (
+    "output",
+    "variant",
+    "repeat",
+    "source",
+    "rater",
+    "value",
+    "label",
+    "statistics",
+    "parts",
+    "status",
+    "reason",
+    "evidence",
+    "rated",
+)
 
 
 def read_item(store: Store, run: Run, item_id: str) -> dict[str, Any] | None:
@@ -153,7 +208,9 @@ def stream_items(store: Store, run: Run) -> Iterator[tuple[int, str, str, str, s
 def _stream(connection: Connection, query: Any) -> Iterator[Any]:
     """Plain tuples from the driver, fetched in chunks."""
     compiled = query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
-    cursor = connection.connection.cursor()
+    # PostgreSQL keeps the rows on its side only for a named cursor; SQLite always steps through them.
+    named = {"name": f"turnwise_{next(_cursor_numbers)}"} if connection.dialect.name == "postgresql" else {}
+    cursor = connection.connection.cursor(**named)
     try:
         cursor.execute(str(compiled))
         while rows := cursor.fetchmany(_CHUNK):

@@ -71,11 +71,13 @@ JSON_COLUMNS = ("config", "environment", "findings")
 
 
 def run_values(run: Run) -> dict[str, Any]:
+    """A run as column values."""
     values = {name: getattr(run, name) for name in run.__dataclass_fields__ if name != "key"}
     return {**values, **{name: dumps(values[name]) for name in JSON_COLUMNS}}
 
 
 def run_from(row: Mapping[str, Any]) -> Run:
+    """A run from its row; one whose process has died without a word is interrupted."""
     run = Run(**{**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS}})
     return replace(run, status=INTERRUPTED) if run.status == RUNNING and not _alive(run) else run
 
@@ -86,7 +88,7 @@ def this_process() -> str:
 
 
 def _process(pid: int) -> str | None:
-    """`pid:start time` of a living process; only the pid where the system does not tell the time; None if it is dead."""
+    """`pid:start time` of a living process (the pid alone where the system does not tell), None for a dead one."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
         return f"{pid}:{stat.rpartition(')')[2].split()[19]}"

@@ -70,7 +70,7 @@ class Store:
 
     # Runs
 
-    def begin(self, run: Run, metrics: Sequence[tuple[str, str]]) -> tuple[Run, list[RunMetric]]:
+    def begin(self, run: Run, metrics: Sequence[tuple[str, str]]) -> Run:
         """Write a new run and the (full name, signature) of its metrics."""
         started = now()
         stamp = started[:19].replace("-", "").replace(":", "").replace("T", "-")
@@ -85,9 +85,9 @@ class Store:
         )
         with self.writing() as connection:
             key = connection.execute(insert(schema.runs).values(run_values(run))).inserted_primary_key[0]  # type: ignore[index]
-            used = [RunMetric(number, name, signature) for number, (name, signature) in enumerate(metrics)]
-            self._insert(connection, schema.run_metrics, [(key, m.number, m.name, m.signature) for m in used])
-        return replace(run, key=key), used
+            rows = [(key, number, name, sign) for number, (name, sign) in enumerate(metrics)]
+            self._insert(connection, schema.run_metrics, rows)
+        return replace(run, key=key)
 
     def reopen(self, run: Run) -> Run:
         """Take over an unfinished run: its process becomes this one."""
@@ -98,7 +98,10 @@ class Store:
 
     def end(self, run: Run, status: str) -> Run:
         """Note how a run ended."""
-        run = replace(run, status=status, finished=now() if status == FINISHED else None, updated=now())
+        stamp = now()
+        run = replace(
+            run, status=status, finished=(run.finished or stamp) if status == FINISHED else None, updated=stamp
+        )
         values = {"status": run.status, "finished": run.finished, "updated": run.updated}
         with self.writing() as connection:
             connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(values))

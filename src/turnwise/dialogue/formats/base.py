@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ class Facts:
     """What is known of a dialogue without holding its exchanges."""
 
     exchanges: int = 0
+    turns: array[int] = field(default_factory=lambda: array("q"))
+    """Hashes of the turn ids, in order; shorter than `exchanges` where some have none."""
     states: int = 0
     """How many exchanges carry a state."""
     first_state: int | None = None
@@ -31,9 +34,16 @@ class Facts:
     empty: bool = True
     """Whether every state so far is empty."""
 
+    @property
+    def with_ids(self) -> bool:
+        """Whether every exchange has a turn id."""
+        return len(self.turns) == self.exchanges
+
     def add(self, exchange: Exchange) -> None:
         """Take one more exchange into account."""
         self.exchanges += 1
+        if exchange.turn_id is not None:
+            self.turns.append(hash(exchange.turn_id))
         if exchange.state is None:
             return
         self.states += 1

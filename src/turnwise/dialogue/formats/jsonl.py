@@ -16,6 +16,7 @@ from typing import Any
 
 from turnwise.dialogue.formats.base import (
     Facts,
+    HeldDialogues,
     Tally,
     broken_json,
     missing_file,
@@ -26,6 +27,7 @@ from turnwise.dialogue.formats.base import (
 )
 from turnwise.dialogue.records import ACTIONS, Exchange
 from turnwise.kernel.errors import InputError, shorten
+from turnwise.kernel.signature import digest
 
 NAME = "jsonl"
 OPERATIONS = ("latency_ms", "tokens", "cost")
@@ -125,6 +127,23 @@ class JsonlDialogues:
         except RecursionError:
             raise InputError("the JSON is nested too deeply", where=where) from None
         return exchange_from(raw, where, self._names, notes)
+
+
+def held(records: list[dict[str, Any]], side: str) -> HeldDialogues:
+    """Exchanges that are in memory already, in the form of the file."""
+    tally = Tally()
+    names: dict[tuple[str, str], str] = {}
+    dialogues: dict[str, list[Exchange]] = {}
+    for number, raw in enumerate(records):
+        exchange = exchange_from(raw, f"{side}[{number}]", names, tally.notes)
+        known = dialogues.setdefault(exchange.dialogue_id, [])
+        if exchange.turn_id is not None and any(exchange.turn_id == other.turn_id for other in known):
+            what = f"exchange {exchange.turn_id} of dialogue {exchange.dialogue_id} is there twice"
+            raise InputError(what, where=f"{side}[{number}]")
+        known.append(exchange)
+    if not dialogues:
+        raise InputError(f"{side} has no exchange")
+    return HeldDialogues(Path(f"<{side}>"), NAME, digest(records, 64), dialogues, tally)
 
 
 def exchange_from(

@@ -32,8 +32,8 @@ class SlotHallucination(StateMetric):
             Parameter(
                 "scope",
                 "active",
-                "which predicted slots count: those of active domains and of domains the reference state does not have, "
-                "those of the reference's active domains only, or all",
+                "which predicted slots count: those of active domains and of domains that the reference state lacks; "
+                "those of the reference's active domains only; or all",
                 choices=("active", "reference", "all"),
                 by_profile={SPEC: "reference"},
             ),

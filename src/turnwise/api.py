@@ -1,0 +1,98 @@
+"""The Python interface: `turnwise.evaluate(records, suite=...)` does what the command line does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turnwise.engine.job import Outcome, parse_options, run_job
+from turnwise.kernel.errors import UsageError
+from turnwise.kernel.score import Score
+from turnwise.rooms import get_suite
+from turnwise.store.connect import MEMORY
+from turnwise.store.reading import read_scores
+from turnwise.store.run import Run
+from turnwise.store.store import Store
+
+
+class Result:
+    """What an evaluation found. Shows itself as a table in a terminal and in a notebook."""
+
+    def __init__(self, outcome: Outcome, scores: Sequence[Score]) -> None:
+        self._outcome = outcome
+        self.scores = scores
+        """Every score: value or reason, evidence, signature."""
+
+    @property
+    def run(self) -> Run:
+        """The run as it is kept."""
+        return self._outcome.run
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The object that `summary.json` holds."""
+        return self._outcome.summary
+
+    @property
+    def results(self) -> list[dict[str, Any]]:
+        """Every metric, group and roll-up with its interval."""
+        return self._outcome.results
+
+    def value(self, metric: str, rollup: str | None = None, output: str | None = None, **group: str) -> float | None:
+        """One number: the primary roll-up unless another is named, the whole data set unless a group is."""
+        for result in self.results:
+            named = result["rollup"] == rollup if rollup else result["primary"]
+            same_output = output is None or result["output"] == output
+            if (
+                result["metric"] == metric
+                and named
+                and same_output
+                and result["group"] == group
+                and not result["variant"]
+            ):
+                number: float | None = result["value"]
+                return number
+        known = sorted({result["metric"] for result in self.results})
+        raise UsageError(
+            f"there is no result for {metric!r}, {rollup or 'primary'}, {group}", expected=", ".join(known)
+        )
+
+    def __repr__(self) -> str:
+        from turnwise.report.tables import as_text, overview
+
+        return as_text(overview(self.summary))
+
+    def _repr_html_(self) -> str:
+        from turnwise.report.tables import as_html, overview
+
+        return as_html(overview(self.summary))
+
+
+def evaluate(
+    records: Mapping[str, Any] | None = None,
+    *,
+    suite: str = "dialogue",
+    metrics: Sequence[str] | str | None = None,
+    db: str | None = MEMORY,
+    **options: Any,
+) -> Result:
+    """Evaluate records with a room's metrics.
+
+    `records` is what the room reads: for `dialogue` a mapping with `references` and `predictions`, each a path or a
+    list of exchanges (dictionaries in the form of turnwise JSONL). `options` are those of `turnwise run`, with
+    underscores. Nothing is kept unless `db` names a database (None: the user's own).
+
+        result = turnwise.evaluate({"references": "refs.jsonl", "predictions": predicted}, metrics=["slot_accuracy"])
+        result.value("slot_accuracy")
+    """
+    room = get_suite(suite)
+    values: dict[str, Any] = {**(records or {}), **options, "db": None}
+    if metrics is not None:
+        values["metrics"] = [metrics] if isinstance(metrics, str) else list(metrics)
+    parsed = parse_options(room, values)
+    store = Store(db)
+    try:
+        outcome = run_job(room, parsed, store=store)
+        return Result(outcome, read_scores(store, outcome.run))
+    finally:
+        store.close()

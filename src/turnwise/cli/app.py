@@ -1,0 +1,44 @@
+"""The commands, assembled."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from turnwise import __version__
+from turnwise.cli import db, demo, doctor, export, metrics, run, runs, show
+
+app = typer.Typer(
+    name="turnwise",
+    help="Evaluate AI that converses: every score with its interval, its evidence and its signature.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"turnwise {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Evaluate AI that converses: every score with its interval, its evidence and its signature."""
+
+
+app.command("demo")(demo.demo)
+app.add_typer(run.app, name="run")
+app.command("runs")(runs.runs)
+app.command("show")(show.show)
+app.command("metrics")(metrics.metrics)
+app.command("export")(export.export)
+app.command("doctor")(doctor.doctor)
+app.add_typer(db.app, name="db")

@@ -1,0 +1,84 @@
+"""What every `turnwise run ROOM` does once its options are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from turnwise.cli.console import print_json, print_table, progress_bar, say
+
+
+def run_room(
+    room: str,
+    values: Mapping[str, Any],
+    *,
+    db: str | None,
+    as_json: bool = False,
+    resume: str | None = None,
+    dry_run: bool = False,
+    where: str | None = None,
+    quiet: bool = False,
+) -> dict[str, Any]:
+    """Run a room and print what came out; returns the summary (or the plan)."""
+    from turnwise.engine.job import parse_options, prepare, run_job, stored_options
+    from turnwise.rooms import get_suite
+    from turnwise.store.store import Store
+
+    suite = get_suite(room)
+    if dry_run:
+        plan = prepare(suite, parse_options(suite, values, where))[2].as_json()
+        if as_json:
+            print_json(plan)
+        elif not quiet:
+            _print_plan(room, plan)
+        return plan
+    store = Store(db)
+    try:
+        options = stored_options(suite, store, resume, values) if resume else parse_options(suite, values, where)
+        with progress_bar(f"{room}: measuring") as progress:
+            outcome = run_job(suite, options, store=store, resume=resume, progress=progress)
+    finally:
+        store.close()
+    summary = outcome.summary
+    if as_json:
+        print_json(summary)
+    elif not quiet:
+        _print_summary(summary)
+    for path in outcome.files:
+        say(f"wrote {path}")
+    say(f"kept as run {outcome.run.id} in {store.place}")
+    return summary
+
+
+def _print_summary(summary: Mapping[str, Any]) -> None:
+    from turnwise.report.tables import overview, slices
+
+    print_findings(summary["run"])
+    print_table(overview(summary))
+    for names in dict.fromkeys(tuple(r["group"]) for r in summary["results"] if r["group"]):
+        for table in slices(summary, names, most=5):
+            print()
+            print_table(table)
+
+
+def print_findings(run: Mapping[str, Any]) -> None:
+    """Coverage, and what the checks of the input found."""
+    coverage = run["coverage"]
+    pairs = [(name, n) for name, n in coverage.items() if f"{name}_predicted" in coverage]
+    if pairs:
+        say("coverage: " + ", ".join(f"{coverage[f'{name}_predicted']} of {n} {name}" for name, n in pairs))
+    for finding in run["findings"]:
+        say(f"note: {finding['message']} ({finding['count']})")
+
+
+def _print_plan(room: str, plan: Mapping[str, Any]) -> None:
+    from turnwise.report.tables import Table
+
+    print_findings(plan)
+    rows = []
+    for metric in plan["metrics"]:
+        lacking = ", ".join(f"{name}: {n}" for name, n in metric["missing"].items())
+        rows.append([metric["metric"], f"{metric['applies_to']}/{plan['items']}", lacking, metric["signature"]])
+    print_table(
+        Table(f"{room}: what would be measured", ["metric", "applies to", "lacking", "signature"], rows, [], (1,))
+    )

@@ -1,0 +1,47 @@
+"""The examples that come with turnwise and how each room is run on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from turnwise.kernel.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class DemoRun:
+    """One run of the demonstration."""
+
+    title: str
+    room: str
+    folder: str
+    options: Mapping[str, Any]
+
+
+def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
+    """Every room on its examples."""
+    folder = (examples or examples_folder()) / "dialogue"
+    common = {"references": folder / "references.jsonl", "system": "example assistant", "by": ["scenario"]}
+    yield DemoRun(
+        "Dialogue: what a booking assistant understood, version 1",
+        "dialogue",
+        "dialogue",
+        {**common, "predictions": folder / "predictions.jsonl", "version": "1", "baselines": True},
+    )
+    yield DemoRun(
+        "Dialogue: the same assistant, version 2",
+        "dialogue",
+        "dialogue-v2",
+        {**common, "predictions": folder / "predictions_v2.jsonl", "version": "2"},
+    )
+
+
+def examples_folder() -> Path:
+    """The examples beside an installed or a cloned turnwise."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "examples", package.parents[1] / "examples"):
+        if (folder / "dialogue").is_dir():
+            return folder
+    raise InputError("the examples are not installed", remedy="name their folder: turnwise demo --examples DIR")

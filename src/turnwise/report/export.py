@@ -1,0 +1,96 @@
+"""Exports of a stored run: every score as a row, or its results as tables with intervals and signatures."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from turnwise.kernel.errors import TurnwiseError
+from turnwise.report.files import CsvWriter
+from turnwise.report.summary import stored_or_new, summarise, summary_object
+from turnwise.report.tables import Table, as_latex, as_markdown, overview, slices
+from turnwise.store.reading import stream_scores
+from turnwise.store.run import Run
+from turnwise.store.store import Store
+
+COLUMNS = (
+    "run",
+    "metric",
+    "output",
+    "item",
+    "kind",
+    "cluster",
+    "dimensions",
+    "variant",
+    "repeat",
+    "value",
+    "label",
+    "status",
+    "reason",
+    "statistics",
+    "parts",
+    "evidence",
+    "source",
+    "rater",
+    "signature",
+)
+_JSON = ("dimensions", "statistics", "parts", "evidence")
+_CHUNK = 50_000
+
+
+def write_scores(store: Store, run: Run, form: str, file: IO[str]) -> None:
+    """Every score of a run, in the order of the data, as `csv` or `jsonl`."""
+    if form == "csv":
+        writer = CsvWriter(file, COLUMNS)
+        for row in _rows(store, run):
+            writer.write([row[name] for name in COLUMNS])
+        return
+    for row in _rows(store, run):
+        decoded = {
+            name: json.loads(row[name]) if name in _JSON and row[name] is not None else row[name] for name in COLUMNS
+        }
+        file.write(json.dumps(decoded, ensure_ascii=False) + "\n")
+
+
+def write_parquet(store: Store, run: Run, path: Path) -> None:
+    """Every score of a run as a Parquet file; JSON columns stay text."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise TurnwiseError(
+            "Parquet needs an extra that is not installed", remedy='pip install "turnwise[parquet]"'
+        ) from error
+    types = {"repeat": pa.int64(), "value": pa.float64()}
+    schema = pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
+    rows = _rows(store, run)
+    try:
+        with pq.ParquetWriter(path, schema) as writer:
+            while chunk := list(islice(rows, _CHUNK)):
+                writer.write_table(pa.Table.from_pylist([{n: row[n] for n in COLUMNS} for row in chunk], schema))
+    except OSError as error:
+        raise TurnwiseError(f"{path} cannot be written", found=str(error)) from error
+
+
+def result_tables(store: Store, run: Run, form: str, by: Sequence[tuple[str, ...]]) -> str:
+    """The results as `markdown` or `latex`, the signatures under them."""
+    results = summarise(store, run, by) if by else stored_or_new(store, run)
+    summary = summary_object(run, results)
+    render = as_markdown if form == "markdown" else as_latex
+    tables = [overview(summary), *(table for names in by for table in slices(summary, names)), _signatures(summary)]
+    return "\n\n".join(render(table) for table in tables) + "\n"
+
+
+def _signatures(summary: dict[str, Any]) -> Table:
+    signs = dict.fromkeys((result["metric"], result["signature"]) for result in summary["results"])
+    run = summary["run"]
+    title = f"signatures; run {run['id']}, turnwise {run['turnwise_version']}, data {run['dataset_fingerprint']}"
+    return Table(title, ["metric", "signature"], list(signs))
+
+
+def _rows(store: Store, run: Run) -> Iterator[dict[str, Any]]:
+    for row in stream_scores(store, run):
+        yield {**row, "run": run.id}

@@ -1,0 +1,142 @@
+"""Tables of results: one list of rows, shown as plain text, Markdown, LaTeX or HTML; the terminal uses rich."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
+_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A title, a header, rows of text, and notes under it."""
+
+    title: str
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = field(default_factory=list)
+    numeric: Sequence[int] = ()
+    """Columns that are set to the right."""
+
+
+def overview(summary: Mapping[str, Any], *, every_rollup: bool = True) -> Table:
+    """The whole data set: one row per metric, output and roll-up, with interval and n."""
+    run = summary["run"]
+    results = [r for r in summary["results"] if not r["group"] and (every_rollup or r["primary"])]
+    several = any(r["variant"] for r in results)
+    header = ["metric", *(["variant"] if several else []), "roll-up", "value", "95 % interval", "n", "missing"]
+    rows = []
+    for r in results:
+        name = metric_label(r)
+        variant = [r["variant"] or "-"] if several else []
+        rollup = f"{r['rollup']}{' *' if r['primary'] else ''}"
+        missing = ", ".join(f"{reason}: {n}" for reason, n in r["missing"].items())
+        rows.append(
+            [name, *variant, rollup, number(r["value"]), interval(r), f"{r['n_scored']}/{r['n_total']}", missing]
+        )
+    version = f" {run['version']}" if run["version"] else ""
+    title = f"{run['suite']}: {run['system']}{version} ({run['profile']} profile)"
+    offset = 1 if several else 0
+    return Table(title, header, rows, ["* primary roll-up"], (2 + offset, 4 + offset))
+
+
+def slices(summary: Mapping[str, Any], by: Sequence[str], most: int | None = None) -> list[Table]:
+    """Per metric, the groups of some dimensions from the worst to the best, by the primary roll-up."""
+    tables = []
+    wanted = [r for r in summary["results"] if list(r["group"]) == list(by) and r["primary"] and not r["variant"]]
+    for name in dict.fromkeys(metric_label(r) for r in wanted):
+        chosen = [r for r in wanted if metric_label(r) == name]
+        shown = chosen if most is None else chosen[:most]
+        rows = [[" / ".join(r["group"].values()), number(r["value"]), interval(r), str(r["n_scored"])] for r in shown]
+        notes = [f"{len(chosen) - len(shown)} more not shown"] if len(shown) < len(chosen) else []
+        title = f"{name} ({chosen[0]['rollup']}) by {', '.join(by)}, worst first"
+        tables.append(Table(title, [" / ".join(by), "value", "95 % interval", "n"], rows, notes, (1, 3)))
+    return tables
+
+
+def metric_label(result: Mapping[str, Any]) -> str:
+    """`metric`, or `metric.output` where it has more than the one."""
+    return result["metric"] if result["output"] == "value" else f"{result['metric']}.{result['output']}"
+
+
+def number(value: float | None) -> str:
+    """Four significant digits and no exponent for everyday numbers; a dash for what is missing."""
+    if value is None:
+        return "–"
+    magnitude = abs(value)
+    if magnitude >= 1000:
+        return f"{value:,.1f}"
+    return f"{value:.4f}" if magnitude < 10 else f"{value:.2f}"
+
+
+def interval(result: Mapping[str, Any]) -> str:
+    """`[low, high]`, or a dash."""
+    if result["low"] is None or result["high"] is None:
+        return "–"
+    return f"[{number(result['low'])}, {number(result['high'])}]"
+
+
+def as_text(table: Table) -> str:
+    """Aligned columns."""
+    widths = [max(len(str(row[i])) for row in [table.header, *table.rows]) for i in range(len(table.header))]
+
+    def line(row: Sequence[str]) -> str:
+        cells = [
+            str(c).rjust(w) if i in table.numeric else str(c).ljust(w)
+            for i, (c, w) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(cells).rstrip()
+
+    return "\n".join([table.title, line(table.header), *(line(row) for row in table.rows), *table.notes])
+
+
+def as_markdown(table: Table) -> str:
+    """A Markdown table."""
+
+    def line(row: Sequence[str]) -> str:
+        return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |"
+
+    rule = ["---:" if i in table.numeric else "---" for i in range(len(table.header))]
+    notes = [f"\n{note.replace('*', chr(92) + '*')}" for note in table.notes]
+    return "\n".join([f"**{table.title}**\n", line(table.header), line(rule), *map(line, table.rows), *notes])
+
+
+def as_latex(table: Table) -> str:
+    """A booktabs table."""
+
+    def cell(text: str) -> str:
+        return "".join(_LATEX.get(c, c) for c in str(text)).replace("–", "--")
+
+    columns = "".join("r" if i in table.numeric else "l" for i in range(len(table.header)))
+    lines = [" & ".join(cell(c) for c in row) + r" \\" for row in table.rows]
+    notes = " ".join(cell(note) + r"." for note in table.notes)
+    return "\n".join(
+        [
+            r"\begin{table}",
+            rf"\caption{{{cell(table.title)}. {notes}}}".replace(". }", ".}"),
+            rf"\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            " & ".join(cell(c) for c in table.header) + r" \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def as_html(table: Table) -> str:
+    """A table for a notebook."""
+
+    def row(cells: Sequence[str], tag: str) -> str:
+        return "<tr>" + "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells) + "</tr>"
+
+    body = "".join(row(cells, "td") for cells in table.rows)
+    notes = "".join(f"<p>{html.escape(note)}</p>" for note in table.notes)
+    caption = f"<caption>{html.escape(table.title)}</caption>"
+    return f"<table>{caption}<thead>{row(table.header, 'th')}</thead><tbody>{body}</tbody></table>{notes}"
