@@ -47,8 +47,7 @@ class ExchangeBatch:
     def operations(self) -> Iterator[tuple[Unit, dict[str, float]]]:
         """What each exchange cost the system under test."""
         for pair in self.pairs:
-            if pair.prediction is not None:
-                yield pair.unit, dict(pair.prediction.operations)
+            yield pair.unit, dict(pair.prediction.operations) if pair.prediction is not None else {}
 
     def __getstate__(self) -> dict[str, Any]:
         # The encoded table is made anew where the batch is measured: it is larger than what it is made from.
