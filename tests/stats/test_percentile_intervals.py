@@ -43,8 +43,10 @@ def test_percentiles_mirror() -> None:
 
 def test_ranks_outside_the_sample_are_the_bounds() -> None:
     x, index = np.linspace(1.0, 2.0, 8), np.arange(8) % 4
-    assert percentile_intervals(x, index, [0.95], Resampler(4))[0].high == 2.0
-    assert percentile_intervals(x, index, [0.95], Resampler(4), bounds=(0.0, 9.0))[0].high == 9.0
+    (cut,) = percentile_intervals(x, index, [0.95], Resampler(4), bounds=(0.0, None))
+    assert (cut.high, cut.method) == (2.0, "Woodruff, 4 clusters, cut at the extreme value")
+    (whole,) = percentile_intervals(x, index, [0.95], Resampler(4), bounds=(0.0, 9.0))
+    assert (whole.high, whole.method) == (9.0, "Woodruff, 4 clusters")
 
 
 def test_percentiles_of_equal_values_and_of_too_few_clusters() -> None:

@@ -121,8 +121,8 @@ def percentile_intervals(
 
     Woodruff (1952): the share of values up to the quantile is a pooled ratio. Its Wilson interval around q is
     read off the n sorted values, outward at ranks floor(low n) and ceil(high n) + 1. A rank outside the
-    sample is the bound of the range where there is one, else the extreme value. Nothing is resampled, at any
-    number of clusters: resampled percentiles covered worse (docs/intervals.md).
+    sample is the bound of the range where there is one, else the extreme value, and the method says that the
+    interval was cut there. Nothing is resampled: resampled percentiles covered worse (docs/intervals.md).
 
     Args:
         values: (N,), finite.
@@ -162,8 +162,10 @@ def percentile_intervals(
     bottom = ranked[0] if bounds[0] is None else bounds[0]
     top = ranked[-1] if bounds[1] is None else bounds[1]
     padded = np.concatenate([[bottom], ranked, [top]])
-    rows = zip(padded[first].tolist(), padded[last].tolist(), points.tolist(), strict=True)
-    return [_interval(a, b, point, f"Woodruff, {k} clusters", bounds) for a, b, point in rows]
+    cut = ((first < 1) & (bounds[0] is None)) | ((last > n) & (bounds[1] is None))
+    methods = [f"Woodruff, {k} clusters{', cut at the extreme value' if c else ''}" for c in cut]
+    rows = zip(padded[first].tolist(), padded[last].tolist(), points.tolist(), methods, strict=True)
+    return [_interval(a, b, point, method, bounds) for a, b, point, method in rows]
 
 
 def _check_level(level: float) -> None:

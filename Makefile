@@ -1,0 +1,69 @@
+# Two commands do everything on a machine with Python 3.11 or newer, pip and make: `make demo` and `make test`.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
+	--no-emit-trusted-host --no-emit-find-links --no-emit-options
+
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup coverage lock clean help
+
+help:
+	@echo "make demo   install, run the examples into demo-results/"
+	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
+	@echo "make bench  every benchmark; make bench-dialogue, bench-startup, coverage: one of them"
+
+demo: $(VENV)/installed-run
+	$(BIN)/turnwise demo --out demo-results
+
+test: lint types imports unit
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/installed-test
+	$(BIN)/mypy
+
+imports: $(VENV)/installed-test
+	$(BIN)/lint-imports
+
+unit: $(VENV)/installed-test
+	$(BIN)/pytest -n auto
+
+bench: bench-startup bench-dialogue coverage
+
+bench-dialogue: $(VENV)/installed-test
+	$(BIN)/python benchmarks/dialogue.py
+
+bench-startup: $(VENV)/installed-test
+	$(BIN)/python benchmarks/startup.py
+
+coverage: $(VENV)/installed-test
+	$(BIN)/python benchmarks/coverage.py
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "turnwise needs Python 3.11 or newer; found $$($(PYTHON) --version). Try: make PYTHON=python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Installing a second time, or with no network, does nothing: the stamps are newer than what they depend on.
+$(VENV)/installed-run: requirements/run.txt pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -r requirements/run.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
+	touch $@
+
+$(VENV)/installed-test: requirements/test.txt pyproject.toml | $(VENV)/bin/python
+	$(PIP) install -r requirements/test.txt
+	$(PIP) install --no-deps --no-build-isolation -e .
+	touch $@ $(VENV)/installed-run
+
+# Pin anew what each environment installs.
+lock: $(VENV)/installed-test
+	$(PIP) install pip-tools
+	$(COMPILE) -o requirements/run.txt pyproject.toml requirements/build.in
+	$(COMPILE) --extra postgres --extra parquet -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
+
+clean:
+	rm -rf $(VENV) demo-results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
