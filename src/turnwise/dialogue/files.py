@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from turnwise.dialogue.load import DialogueSource
+from turnwise.dialogue.records import UNIT
+from turnwise.kernel.jsontext import dumps, loads
 from turnwise.report.files import CsvWriter, whole_file, write_csv
-from turnwise.store.reading import stream_scores
+from turnwise.store.reading import stream_items_with_scores
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
@@ -24,11 +25,12 @@ def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder:
     with whole_file(paths[0]) as turns, whole_file(paths[1]) as lines, whole_file(paths[2]) as dialogues:
         turn_rows = CsvWriter(turns, ["dialogue_id", "turn_id", "domain", *names, "missing"])
         dialogue_rows = CsvWriter(dialogues, ["dialogue_id", "exchanges", *names])
-        for dialogue_id, exchanges in groupby(_exchanges(store, run), key=lambda scores: scores[0]["cluster"]):
+        for dialogue_id, exchanges in groupby(_exchanges(store, run), key=lambda exchange: exchange[0]["cluster"]):
             table: list[dict[str, float | None]] = []
-            for scores in exchanges:
+            for item, scores in exchanges:
                 table.append({score["metric"]: score["value"] for score in scores})
-                turn_id, domain = _place(dialogue_id, scores)
+                turn_id = item["id"].removeprefix(f"{dialogue_id}/")
+                domain = loads(item["dimensions"]).get("domain")
                 missing = "; ".join(f"{s['metric']}: {s['reason']}" for s in scores if s["value"] is None)
                 turn_rows.write([dialogue_id, turn_id, domain, *(table[-1].get(name) for name in names), missing])
                 lines.write(_line(dialogue_id, turn_id, domain, scores))
@@ -44,27 +46,23 @@ def _write_rewrites(path: Path, source: DialogueSource) -> Path:
     )
 
 
-def _exchanges(store: Store, run: Run) -> Iterator[list[Row]]:
-    """The real scores (no baselines) of each exchange, in the order of the data."""
-    for _, rows in groupby(stream_scores(store, run), key=lambda row: row["number"]):
-        yield [{**row, "metric": row["metric"].partition("/")[2]} for row in rows if not row["variant"]]
-
-
-def _place(dialogue_id: str, scores: list[Row]) -> tuple[str, str | None]:
-    turn_id = scores[0]["item"].removeprefix(f"{dialogue_id}/")
-    return turn_id, json.loads(scores[0]["dimensions"]).get("domain")
+def _exchanges(store: Store, run: Run) -> Iterator[tuple[Row, list[Row]]]:
+    """Each exchange with its real scores (no baselines), in the order of the data."""
+    for item, scores in stream_items_with_scores(store, run):
+        if item["kind"] == UNIT:
+            yield item, [{**s, "metric": s["metric"].partition("/")[2]} for s in scores if not s["variant"]]
 
 
 def _line(dialogue_id: str, turn_id: str, domain: str | None, scores: list[Row]) -> str:
     """One exchange of turns.jsonl. The evidence is stored as JSON and goes in as it is."""
-    head = json.dumps({"dialogue_id": dialogue_id, "turn_id": turn_id, "domain": domain}, ensure_ascii=False)
+    head = dumps({"dialogue_id": dialogue_id, "turn_id": turn_id, "domain": domain})
     parts = []
     for score in scores:
         known = {key: score[key] for key in ("value", "status", "reason") if score[key] is not None}
-        text = json.dumps(known, ensure_ascii=False)
+        text = dumps(known)
         if score["evidence"] is not None:
             text = f'{text[:-1]}, "evidence": {score["evidence"]}}}'
-        parts.append(f"{json.dumps(score['metric'])}: {text}")
+        parts.append(f"{dumps(score['metric'])}: {text}")
     return f'{head[:-1]}, "scores": {{{", ".join(parts)}}}}}\n'
 
 

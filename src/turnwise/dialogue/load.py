@@ -5,7 +5,6 @@ Nothing is dropped silently: what has no partner is counted in the findings, and
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
@@ -14,11 +13,12 @@ from typing import Any
 
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.formats import jsonl, multiwoz21, predictions
-from turnwise.dialogue.formats.base import Dialogues, missing_file, read_json
+from turnwise.dialogue.formats.base import BOM, Dialogues, missing_file, read_json
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.records import FIELDS, UNIT, Exchange, Pair, State, changed_domains, reference_domains
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError, UsageError, near_misses
+from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.kernel.score import Unit
 from turnwise.kernel.signature import digest
 
@@ -64,10 +64,10 @@ def _is_jsonl(path: Path) -> bool:
             if path.suffix in (".jsonl", ".ndjson"):
                 return True
             file.seek(0)
-            first = json.loads(file.readline(10_000_000))
+            first = loads(file.readline(10_000_000).removeprefix(BOM))
     except OSError as error:
         raise missing_file(path, error) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+    except JSONDecodeError:
         return False
     return isinstance(first, dict) and "dialogue_id" in first
 

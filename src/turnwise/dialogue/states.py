@@ -154,25 +154,49 @@ def _encode_side(
 
 
 def _compare(table: StateTable, first: bool) -> Cells:
-    width, n_values = max(1, len(table.slots)), max(1, len(table.values))
+    """Mark every (exchange, slot) of both sides in tables of the whole grid: no sorting, no loops."""
+    width = max(1, len(table.slots))
+    grid = table.n * width
     reference, prediction = table.reference, table.prediction
     kept = reference.rank == 0 if first else np.ones(len(reference.turn), dtype=bool)
     reference_cell = (reference.turn * width + reference.slot)[kept]
     reference_value = reference.value[kept]
     predicted_cell = prediction.turn * width + prediction.slot
-    acceptable = np.isin(predicted_cell * n_values + prediction.value, reference_cell * n_values + reference_value)
-    cells = np.union1d(reference_cell, predicted_cell)
-    in_prediction = np.isin(cells, predicted_cell)
+    unacceptable = ~_acceptable(reference_cell, reference_value, predicted_cell, prediction.value, grid)
     dontcare = table.values.index(DONTCARE) if DONTCARE in table.values else -1
+    in_reference, in_prediction = _marked(reference_cell, grid), _marked(predicted_cell, grid)
+    cells = np.flatnonzero(in_reference | in_prediction)
+    predicted = in_prediction[cells]
     return Cells(
         cells // width,
         cells % width,
-        np.isin(cells, reference_cell),
-        in_prediction,
-        in_prediction & ~np.isin(cells, predicted_cell[~acceptable]),
-        np.isin(cells, reference_cell[reference_value == dontcare]),
-        in_prediction & ~np.isin(cells, predicted_cell[prediction.value != dontcare]),
+        in_reference[cells],
+        predicted,
+        predicted & ~_marked(predicted_cell[unacceptable], grid)[cells],
+        _marked(reference_cell[reference_value == dontcare], grid)[cells],
+        predicted & ~_marked(predicted_cell[prediction.value != dontcare], grid)[cells],
     )
+
+
+def _marked(cells: IntArray, grid: int) -> BoolArray:
+    marks = np.zeros(grid, dtype=bool)
+    marks[cells] = True
+    return marks
+
+
+def _acceptable(
+    cells: IntArray, values: IntArray, predicted: IntArray, predicted_values: IntArray, grid: int
+) -> BoolArray:
+    """Whether each predicted value is among the reference values of its cell."""
+    chosen = np.full(grid, -1, dtype=np.int64)
+    chosen[cells] = values  # of several alternatives one stays; the others are looked up below
+    right: BoolArray = chosen[predicted] == predicted_values
+    others = chosen[cells] != values
+    if others.any():
+        alternatives = set(zip(cells[others].tolist(), values[others].tolist(), strict=True))
+        for place in np.flatnonzero(~right).tolist():
+            right[place] = (int(predicted[place]), int(predicted_values[place])) in alternatives
+    return right
 
 
 def in_scope(table: StateTable, cells: Cells, scope: str) -> BoolArray:
@@ -191,10 +215,11 @@ def in_scope(table: StateTable, cells: Cells, scope: str) -> BoolArray:
     width = max(1, len(domains))
     pairs = np.array([turn * width + code for turn, codes in enumerate(active) for code in codes], dtype=np.int64)
     cell_pairs = cells.turn * width + slot_domain[cells.slot]
-    scoped = np.isin(cell_pairs, pairs)
+    scoped = _marked(pairs, table.n * width)[cell_pairs]
     if scope == "active":
-        scoped |= ~np.isin(cell_pairs, cell_pairs[cells.in_reference])
-    return scoped & cells.in_prediction
+        scoped |= ~_marked(cell_pairs[cells.in_reference], table.n * width)[cell_pairs]
+    found: BoolArray = scoped & cells.in_prediction
+    return found
 
 
 def _codes(names: tuple[str, ...], domains: dict[str, int]) -> list[int]:

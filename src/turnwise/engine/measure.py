@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from turnwise.kernel.jsontext import dumps
 from turnwise.kernel.metric import Batch, Metric
 from turnwise.kernel.score import Measurement, Status, Unit, failed
 from turnwise.store.rows import measurement_row
-from turnwise.store.run import BatchRows, dumps
+from turnwise.store.run import BatchRows
 
 ITEM_BITS = 20
 """Item numbers are the batch's index and the place in it, so they are the same whoever measures in whatever order."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 
 from turnwise.kernel.errors import TurnwiseError
+from turnwise.kernel.jsontext import dumps, loads
 from turnwise.report.files import CsvWriter
 from turnwise.report.summary import stored_or_new, summarise, summary_object
 from turnwise.report.tables import Table, as_latex, as_markdown, overview, slices
@@ -49,10 +49,8 @@ def write_scores(store: Store, run: Run, form: str, file: IO[str]) -> None:
             writer.write([row[name] for name in COLUMNS])
         return
     for row in _rows(store, run):
-        decoded = {
-            name: json.loads(row[name]) if name in _JSON and row[name] is not None else row[name] for name in COLUMNS
-        }
-        file.write(json.dumps(decoded, ensure_ascii=False) + "\n")
+        decoded = {name: loads(row[name]) if name in _JSON and row[name] is not None else row[name] for name in COLUMNS}
+        file.write(dumps(decoded) + "\n")
 
 
 def write_parquet(store: Store, run: Run, path: Path) -> None:

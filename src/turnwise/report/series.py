@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from turnwise.kernel.jsontext import loads
 from turnwise.kernel.metric import Output
-from turnwise.kernel.rollup import CLUSTER, ITEM, IntArray, Rows, Value
+from turnwise.kernel.rollup import CLUSTER, ITEM, IntArray, Rows, Value, combinations
 from turnwise.store.reading import ItemTable, ScoreColumns
 
 
@@ -78,7 +78,7 @@ def _explode(
 ) -> tuple[IntArray, IntArray, list[str], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
     """The parts of every row: which row, which part, and the part's statistics."""
     with_parts = [position for position, text in enumerate(columns.parts) if text]
-    decoded = json.loads("[" + ",".join(columns.parts[position] or "" for position in with_parts) + "]")
+    decoded = loads("[" + ",".join(columns.parts[position] or "" for position in with_parts) + "]")
     names: dict[str, int] = {}
     source: list[int] = []
     codes: list[int] = []
@@ -97,11 +97,9 @@ def _keys(codes: list[IntArray], names: list[list[str]], n: int) -> tuple[list[t
     """The groups that occur, and each row's group; -1 for a row that lacks one of the dimensions."""
     if not codes:
         return [()], np.zeros(n, dtype=np.int64)
-    stacked = np.column_stack(codes)
-    complete = (stacked >= 0).all(axis=1)
+    complete = np.logical_and.reduce([column >= 0 for column in codes])
     groups = np.full(n, -1, dtype=np.int64)
-    members, inverse = np.unique(stacked[complete], axis=0, return_inverse=True)
-    groups[complete] = inverse.reshape(-1)
+    groups[complete], members = combinations([column[complete] for column in codes], int(complete.sum()))
     keys = [tuple(names[i][code] for i, code in enumerate(member)) for member in members.tolist()]
     return keys, groups
 

@@ -169,8 +169,9 @@ def _results(
         for chunk in _chunks(series, grouped, n_clusters):
             rows, groups, size = chunk
             compiled = compile_rollup(rollup, rows, groups, size, n_clusters, series.value)
-            found = np.bincount(groups, minlength=size) > 0  # a sum over nothing is missing, not 0
-            values += [float(v) if ok and np.isfinite(v) else None for v, ok in zip(compiled.point(), found, strict=True)]
+            filled = np.bincount(groups, minlength=size) > 0  # a sum over nothing is missing, not 0
+            points = np.where(filled, compiled.point(), np.nan)
+            values += [float(point) if np.isfinite(point) else None for point in points]
             intervals += interval_of(compiled, rollup, series.output, resampler)
         results += _entries(series, grouped, names, rollup, values, intervals)
     return _worst_first(results, series.output) if names else results

@@ -6,15 +6,17 @@ the evidence of a whole run.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from itertools import count, groupby
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection, select
 
+from turnwise.kernel.jsontext import loads
 from turnwise.kernel.rollup import FloatArray, IntArray
 from turnwise.kernel.score import Score, Source, Status, Unit
 from turnwise.store import schema
@@ -77,7 +79,7 @@ def read_items(store: Store, run: Run) -> ItemTable:
     with store.reading() as connection:
         for number, cluster, text in _stream(connection, query.order_by(table.c.number)):
             if text not in decoded:
-                decoded[text] = json.loads(text)
+                decoded[text] = loads(text)
             found = decoded[text]
             for name, value in found.items():
                 dimensions.setdefault(name, _Encoder()).put(len(numbers), value)
@@ -114,40 +116,57 @@ def read_columns(store: Store, run: Run, metric: RunMetric) -> Iterator[ScoreCol
 
 def item_scores(store: Store, run: Run, number: int) -> list[dict[str, Any]]:
     """The scores of one item."""
-    return list(stream_scores(store, run, number))
+    return [score for _, scores in stream_items_with_scores(store, run, number) for score in scores]
 
 
-def stream_scores(store: Store, run: Run, item: int | None = None) -> Iterator[dict[str, Any]]:
-    """Every score with its item, in the order of the data; statistics, parts and evidence as stored JSON."""
-    t, i, m = schema.scores, schema.items, schema.run_metrics
-    columns = {
-        "metric": m.c.name,
-        "item": i.c.id,
-        "number": i.c.number,
-        "kind": i.c.kind,
-        "cluster": i.c.cluster,
-        "dimensions": i.c.dimensions,
-        **{name: t.c[name] for name in _SCORE_FIELDS},
-        "signature": m.c.signature,
-    }
-    query = (
-        select(*columns.values())
-        .join(i, (i.c.run == t.c.run) & (i.c.number == t.c.item))
-        .join(m, (m.c.run == t.c.run) & (m.c.number == t.c.metric))
-        .where(t.c.run == run.key, *(() if item is None else (t.c.item == item,)))
-        .order_by(t.c.item, t.c.metric, t.c.output, t.c.variant, t.c.repeat, t.c.source, t.c.rater)
-    )
-    names = tuple(columns)
+def stream_items_with_scores(
+    store: Store, run: Run, item: int | None = None
+) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Every item with its scores, in the order of the data; statistics, parts and evidence stay JSON texts.
+
+    The rows of each metric lie in the order of the items, so merging them needs neither a sort nor a join.
+    """
+    t, i = schema.scores, schema.items
+    metrics = {metric.number: metric for metric in store.metrics(run)}
+    only_item = () if item is None else (i.c.number == item,)
+    only_scores = () if item is None else (t.c.item == item,)
+    columns = [t.c.item, t.c.metric, *(t.c[name] for name in _SCORE_FIELDS)]
+    series = select(t.c.metric, t.c.output, t.c.variant).where(t.c.run == run.key).distinct()
+    items = select(*(i.c[name] for name in _ITEM_FIELDS)).where(i.c.run == run.key, *only_item).order_by(i.c.number)
     with store.reading() as connection:
-        for row in _stream(connection, query):
-            yield dict(zip(names, row, strict=True))
+        streams = []
+        for metric, output, variant in sorted(connection.execute(series).tuples()):
+            chosen = (t.c.run == run.key, t.c.metric == metric, t.c.output == output, t.c.variant == variant)
+            order = (t.c.item, t.c.repeat, t.c.source, t.c.rater)
+            streams.append(_stream(connection, select(*columns).where(*chosen, *only_scores).order_by(*order)))
+        scores = groupby(merge(*streams, key=itemgetter(0)), key=itemgetter(0))
+        number, rows = next(scores, (None, iter(())))
+        for row in _stream(connection, items):
+            found = dict(zip(_ITEM_FIELDS, row, strict=True))
+            own = []
+            if number == found["number"]:
+                own = [_score_row(score, metrics[score[1]]) for score in rows]
+                number, rows = next(scores, (None, iter(())))
+            yield found, own
+
+
+def _score_row(row: Sequence[Any], metric: RunMetric) -> dict[str, Any]:
+    return {"metric": metric.name, "signature": metric.signature, **dict(zip(_SCORE_FIELDS, row[2:], strict=True))}
+
+
+def stream_scores(store: Store, run: Run) -> Iterator[dict[str, Any]]:
+    """Every score with its item, in the order of the data."""
+    for item, scores in stream_items_with_scores(store, run):
+        about = {"item": item["id"], **{name: item[name] for name in ("number", "kind", "cluster", "dimensions")}}
+        for score in scores:
+            yield {**about, **score}
 
 
 def read_scores(store: Store, run: Run) -> list[Score]:
     """Every score of a run as an object."""
     scores = []
     for row in stream_scores(store, run):
-        unit = Unit(row["item"], row["cluster"], json.loads(row["dimensions"]), row["kind"])
+        unit = Unit(row["item"], row["cluster"], loads(row["dimensions"]), row["kind"])
         statistics = _decoded(row["statistics"])
         scores.append(
             Score(
@@ -164,9 +183,10 @@ def read_scores(store: Store, run: Run) -> list[Score]:
 
 
 def _decoded(text: str | None) -> Any:
-    return None if text is None else json.loads(text)
+    return None if text is None else loads(text)
 
 
+_ITEM_FIELDS = ("number", "kind", "id", "cluster", "dimensions")
 _PLAIN_FIELDS = ("metric", "signature", "output", "variant", "repeat", "value", "label", "reason", "rater")
 _SCORE_FIELDS = (
     "output",
@@ -193,16 +213,8 @@ def read_item(store: Store, run: Run, item_id: str) -> dict[str, Any] | None:
         row = connection.execute(query).mappings().first()
     if row is None:
         return None
-    content = json.loads(row["content"]) if row["content"] else None
-    return {**row, "dimensions": json.loads(row["dimensions"]), "content": content}
-
-
-def stream_items(store: Store, run: Run) -> Iterator[tuple[int, str, str, str, str, str | None]]:
-    """(number, kind, id, cluster, dimensions, content) of every item in the order of the data."""
-    t = schema.items
-    query = select(t.c.number, t.c.kind, t.c.id, t.c.cluster, t.c.dimensions, t.c.content).where(t.c.run == run.key)
-    with store.reading() as connection:
-        yield from _stream(connection, query.order_by(t.c.number))
+    content = loads(row["content"]) if row["content"] else None
+    return {**row, "dimensions": loads(row["dimensions"]), "content": content}
 
 
 def _stream(connection: Connection, query: Any) -> Iterator[Any]:
@@ -245,7 +257,7 @@ def _columns(output: str, variant: str, group: Iterator[Any]) -> ScoreColumns:
         if row[9] != "scored":
             reasons.put(position, row[8])
     with_statistics = [position for position, row in enumerate(rows) if row[6] is not None]
-    vectors = json.loads("[" + ",".join(rows[position][6] for position in with_statistics) + "]")
+    vectors = loads("[" + ",".join(rows[position][6] for position in with_statistics) + "]")
     statistics = np.full((n, len(vectors[0]) if vectors else 0), np.nan)
     if vectors:
         statistics[with_statistics] = vectors

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from turnwise.kernel.jsontext import dumps
 from turnwise.kernel.score import Measurement, Score, Source, check_consistent
-from turnwise.store.run import dumps
 
 SCORE_COLUMNS = (
     "metric",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 from collections.abc import Mapping, Sequence
@@ -10,6 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from turnwise.kernel.jsontext import dumps, loads
 
 RUNNING, FINISHED, FAILED, INTERRUPTED = "running", "finished", "failed", "interrupted"
 STALE_AFTER = timedelta(minutes=10)
@@ -62,11 +63,6 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def dumps(value: Any) -> str:
-    """JSON as the store keeps it."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 JSON_COLUMNS = ("config", "environment", "findings")
 
 
@@ -78,7 +74,7 @@ def run_values(run: Run) -> dict[str, Any]:
 
 def run_from(row: Mapping[str, Any]) -> Run:
     """A run from its row; one whose process has died without a word is interrupted."""
-    run = Run(**{**row, **{name: json.loads(row[name]) for name in JSON_COLUMNS}})
+    run = Run(**{**row, **{name: loads(row[name]) for name in JSON_COLUMNS}})
     return replace(run, status=INTERRUPTED) if run.status == RUNNING and not _alive(run) else run
 
 

@@ -5,7 +5,6 @@ Reading for roll-ups and reports is in `reading.py`.
 
 from __future__ import annotations
 
-import json
 import platform
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, select, update
 from sqlalchemy.exc import OperationalError
 
 from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.score import Score
 from turnwise.store import schema
 from turnwise.store.connect import connect, describe, unreachable
@@ -27,7 +27,6 @@ from turnwise.store.run import (
     BatchRows,
     Run,
     RunMetric,
-    dumps,
     now,
     run_from,
     run_values,
@@ -236,7 +235,7 @@ class Store:
         table = schema.rollups
         query = select(table.c.result).where(table.c.run == run.key).order_by(table.c.number)
         with self.reading() as connection:
-            return [json.loads(text) for text in connection.scalars(query)]
+            return [loads(text) for text in connection.scalars(query)]
 
     def add_artifacts(self, run: Run, files: Sequence[tuple[str, str, str, int]]) -> None:
         """Note files that a run wrote: (name, path, sha256, bytes)."""

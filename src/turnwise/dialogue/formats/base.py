@@ -6,7 +6,6 @@ A reader keeps facts for all dialogues and exchanges only for as long as someone
 from __future__ import annotations
 
 import hashlib
-import json
 import zipfile
 from array import array
 from collections import Counter
@@ -17,6 +16,10 @@ from typing import Any, Protocol
 
 from turnwise.dialogue.records import FIELDS, Exchange
 from turnwise.kernel.errors import InputError, shorten
+from turnwise.kernel.jsontext import JSONDecodeError, loads
+
+BOM = b"\xef\xbb\xbf"
+"""What some editors put in front of UTF-8 text."""
 
 
 @dataclass(slots=True)
@@ -135,13 +138,9 @@ def read_json(path: Path) -> tuple[Any, str]:
             except (zipfile.BadZipFile, RuntimeError, OSError) as error:
                 raise InputError("the zip cannot be unpacked", where=str(path), found=str(error)) from error
     try:
-        return json.loads(data), sha256
-    except json.JSONDecodeError as error:
-        raise broken_json(error, str(path)) from error
-    except UnicodeDecodeError as error:
-        raise not_utf8(str(path), error) from error
-    except RecursionError:
-        raise InputError("the JSON is nested too deeply", where=str(path)) from None
+        return loads(data.removeprefix(BOM)), sha256
+    except JSONDecodeError as error:
+        raise broken_json(error, str(path), data) from error
 
 
 def read_bytes(path: Path) -> bytes:
@@ -158,25 +157,19 @@ def missing_file(path: Path, error: OSError) -> InputError:
     return InputError(f"{path} {kind}", found=error.strerror or str(error), remedy="check the path")
 
 
-def broken_json(error: json.JSONDecodeError, where: str) -> InputError:
-    """The error for text that is not JSON."""
-    cut = error.pos >= len(error.doc.rstrip())
-    return InputError(
-        "the file ends in the middle of a JSON value" if cut else "this is not JSON",
-        where=f"{where}, line {error.lineno}, column {error.colno}",
-        found=error.msg if cut else f"{error.msg}: {shorten(error.doc[error.pos : error.pos + 40])}",
-        remedy="the file was probably cut off when it was written or copied: write it again" if cut else None,
-    )
-
-
-def not_utf8(where: str, error: UnicodeDecodeError) -> InputError:
-    """The error for bytes that are not UTF-8 text."""
-    return InputError(
-        "the file is not UTF-8 text",
-        where=where,
-        found=f"byte {error.start}: {error.reason}",
-        remedy="save it as UTF-8",
-    )
+def broken_json(error: JSONDecodeError, where: str, data: bytes, line: int = 0) -> InputError:
+    """The error for bytes that are not JSON: cut off, not UTF-8, or something else; `line` is added to the place."""
+    place = f"{where}, line {error.lineno + line}, column {error.colno}"
+    try:
+        text = data.removeprefix(BOM).decode()
+    except UnicodeDecodeError as reason:
+        found = f"byte {reason.start}: {reason.reason}"
+        return InputError("the file is not UTF-8 text", where=place, found=found, remedy="save it as UTF-8")
+    if error.pos >= len(text.rstrip()):
+        remedy = "the file was probably cut off when it was written or copied: write it again"
+        return InputError("the file ends in the middle of a JSON value", where=place, found=error.msg, remedy=remedy)
+    around = shorten(text[error.pos : error.pos + 40])
+    return InputError("this is not JSON", where=place, found=f"{error.msg}, at {around}", expected="a JSON value")
 
 
 def wrong_type(where: str, name: str, found: Any, expected: str) -> InputError:

@@ -7,7 +7,6 @@ their dialogue's turn has come, so memory does not grow with the file.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from array import array
 from collections import Counter
@@ -15,18 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.dialogue.formats.base import (
+    BOM,
     Facts,
     HeldDialogues,
     Tally,
     broken_json,
     missing_file,
     nested_state,
-    not_utf8,
     texts,
     wrong_type,
 )
 from turnwise.dialogue.records import ACTIONS, Exchange
 from turnwise.kernel.errors import InputError, shorten
+from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.kernel.signature import digest
 
 NAME = "jsonl"
@@ -119,13 +119,9 @@ class JsonlDialogues:
     def _parse(self, line: bytes, number: int, notes: Counter[str] | None) -> Exchange:
         where = f"{self.path}, line {number}"
         try:
-            raw = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise broken_json(error, where) from error
-        except UnicodeDecodeError as error:
-            raise not_utf8(where, error) from error
-        except RecursionError:
-            raise InputError("the JSON is nested too deeply", where=where) from None
+            raw = loads(line.removeprefix(BOM) if number == 1 else line)
+        except JSONDecodeError as error:
+            raise broken_json(error, str(self.path), line, number - 1) from error
         return exchange_from(raw, where, self._names, notes)
 
 
