@@ -16,6 +16,8 @@ from uuid import uuid4
 import pytest
 
 from turnwise.kernel.metric import Metric
+from turnwise.kernel.registry import REGISTRY
+from turnwise.rooms import register_metrics
 from turnwise.store.run import BatchRows, Run
 from turnwise.store.store import Store
 
@@ -147,6 +149,7 @@ def store(db: str) -> Iterator[Store]:
 @pytest.fixture
 def begin_run() -> Callable[..., Run]:
     """Begin a run without data, e.g. `begin_run(store, system="b")`."""
+    register_metrics()
 
     def begin(store: Store, **changes: Any) -> Run:
         config = {"metrics": ["slot_accuracy"], "by": [], "resamples": 1000, "input_fingerprint": "f00d"}
@@ -159,6 +162,7 @@ def begin_run() -> Callable[..., Run]:
             "turnwise_version": "0.1.0",
             "config": config,
             "environment": {"python": "3.11"},
+            "findings": [],
         }
         return store.begin(Run(**{**values, **changes}), METRICS)
 
@@ -187,9 +191,6 @@ def make_batch() -> Callable[..., BatchRows]:
 @pytest.fixture
 def register_metric(monkeypatch: pytest.MonkeyPatch) -> Callable[[type[Metric]], type[Metric]]:
     """Register a metric class for this test alone."""
-    from turnwise.kernel.registry import REGISTRY
-    from turnwise.rooms import register_metrics
-
     register_metrics()
     REGISTRY.names()
     monkeypatch.setattr(REGISTRY, "_entries", dict(REGISTRY._entries))

@@ -48,7 +48,9 @@ def measure(
 
 def one(reference: State, prediction: State, metric: str, **options: Any) -> tuple[float | None, Measurement]:
     """The only exchange of a dialogue; `domain` and `predicted_domain` say what is active."""
-    domains = {side: {"domain": options.pop(side)} if side in options else {} for side in ("domain", "predicted_domain")}
+    domains = {
+        side: {"domain": options.pop(side)} if side in options else {} for side in ("domain", "predicted_domain")
+    }
     found = measure(
         [{"dialogue_id": "d", "state": reference, **domains["domain"]}],
         [{"dialogue_id": "d", "state": prediction, **domains["predicted_domain"]}],
@@ -199,7 +201,9 @@ def test_a_state_that_is_only_written_differently_has_not_changed() -> None:
 
 
 def test_the_reference_s_intents_stand_in_for_its_domain() -> None:
-    reference = [{"dialogue_id": "d", "intents": ["find_hotel"], "state": {"hotel-area": "north", "taxi-leave": "1:00"}}]
+    reference = [
+        {"dialogue_id": "d", "intents": ["find_hotel"], "state": {"hotel-area": "north", "taxi-leave": "1:00"}}
+    ]
     prediction = [{"dialogue_id": "d", "domain": [], "state": {"hotel-area": "south", "taxi-leave": "2:00"}}]
     assert measure(reference, prediction, SH, profile="spec")["d/0"][0] == 1 / 1  # the hotel alone
 

@@ -36,6 +36,11 @@ def evaluate(**options: Any) -> turnwise.Result:
     return turnwise.evaluate(sides, normaliser="none", resamples=100, **options)
 
 
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
 @pytest.fixture(scope="module")
 def result() -> turnwise.Result:
     return evaluate(by=["city", "city,slot"])
@@ -110,9 +115,7 @@ def test_submitted_only_leaves_them_out_of_every_mean() -> None:
 
 def test_baselines_are_variants_beside_the_real_thing() -> None:
     found = evaluate(baselines=True)
-    values = {
-        (r["metric"], r["variant"]): r["value"] for r in found.results if r["primary"] and not r["group"]
-    }
+    values = {(r["metric"], r["variant"]): r["value"] for r in found.results if r["primary"] and not r["group"]}
     assert values["slot_accuracy", "empty"] == 0
     assert values["joint_goal_accuracy", "empty"] == 0  # no reference state is empty
     assert values["slot_hallucination", "empty"] == 0  # the best value: hence the warning on the metric's page
@@ -123,7 +126,7 @@ def test_baselines_are_variants_beside_the_real_thing() -> None:
 
 def test_files_beside_the_summary(tmp_path: Path) -> None:
     evaluate(out=tmp_path, baselines=True)
-    turns = list(csv.DictReader((tmp_path / "turns.csv").open(newline="", encoding="utf-8")))
+    turns = table(tmp_path / "turns.csv")
     assert [(t["dialogue_id"], t["turn_id"], t["domain"]) for t in turns] == [
         ("a", "0", "hotel"),
         ("b", "0", "hotel"),
@@ -133,7 +136,7 @@ def test_files_beside_the_summary(tmp_path: Path) -> None:
     assert [float(t["slot_accuracy"]) for t in turns] == [1, 0, 1, 0]
     assert turns[3]["slot_hallucination"] == ""
     assert turns[3]["missing"] == "slot_hallucination: missing prediction"
-    dialogues = list(csv.DictReader((tmp_path / "dialogues.csv").open(newline="", encoding="utf-8")))
+    dialogues = table(tmp_path / "dialogues.csv")
     assert [(d["dialogue_id"], d["exchanges"]) for d in dialogues] == [("a", "1"), ("b", "3")]
     assert float(dialogues[1]["slot_accuracy"]) == pytest.approx(1 / 3)
     assert float(dialogues[1]["slot_hallucination"]) == pytest.approx((1 + 1 / 2) / 2)
@@ -161,7 +164,7 @@ def test_rewrites_are_listed(tmp_path: Path) -> None:
     turnwise.evaluate(
         {"references": reference, "predictions": predicted}, normaliser="none", resamples=100, out=tmp_path
     )
-    rows = list(csv.DictReader((tmp_path / "rewrites.csv").open(newline="", encoding="utf-8")))
+    rows = table(tmp_path / "rewrites.csv")
     assert rows == [
         {"side": "reference", "slot": "hotel-area", "written": "North", "normal_form": "north", "count": "4"},
         {"side": "prediction", "slot": "hotel-name", "written": "None", "normal_form": "(absent)", "count": "3"},
@@ -173,15 +176,13 @@ def test_rewrites_of_alternatives_in_one_text_are_listed_one_by_one(tmp_path: Pa
     predicted = [{"dialogue_id": "a", "state": {"hotel-area": "centre"}}]
     found = turnwise.evaluate({"references": reference, "predictions": predicted}, resamples=100, out=tmp_path)
     assert found.value("joint_goal_accuracy") == 1
-    rows = [(r["written"], r["normal_form"]) for r in csv.DictReader((tmp_path / "rewrites.csv").open(newline=""))]
+    rows = [(r["written"], r["normal_form"]) for r in table(tmp_path / "rewrites.csv")]
     assert rows == [("center", "centre")]
 
 
 def test_numbers_do_not_depend_on_the_order_of_dialogues() -> None:
     def values(result: turnwise.Result) -> dict[Any, float | None]:
-        return {
-            (r["metric"], r["rollup"], tuple(sorted(r["group"].items()))): r["value"] for r in result.results
-        }
+        return {(r["metric"], r["rollup"], tuple(sorted(r["group"].items()))): r["value"] for r in result.results}
 
     turned = turnwise.evaluate(
         {"references": REFERENCES[1:] + REFERENCES[:1], "predictions": PREDICTIONS[::-1]},

@@ -50,6 +50,4 @@ def chosen(data: Rows, keep: npt.ArrayLike) -> Rows:
     """Some of the rows, in the order of `keep` (positions)."""
     at = np.asarray(keep, dtype=np.int64)
     labels = None if data.labels is None else [data.labels[i] for i in at.tolist()]
-    return Rows(
-        data.values[at], data.statistics[at], {name: codes[at] for name, codes in data.keys.items()}, labels
-    )
+    return Rows(data.values[at], data.statistics[at], {name: codes[at] for name, codes in data.keys.items()}, labels)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.kernel.rows import number, rollup, roll_up, rows
+from tests.kernel.rows import number, roll_up, rollup, rows
 from tests.shared_data import shared
 from turnwise.kernel.rollup import (
     CLUSTER,
@@ -229,11 +229,11 @@ def test_half_is_rounded_up_on_the_decimal_that_is_printed(raw: float, digits: i
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(0, 4))
-def test_rounding_is_integer_arithmetic(thousandths: int, digits: int) -> None:
-    unit = 10 ** (5 - digits)  # in hundred-thousandths
-    size = (2 * abs(thousandths) + unit) // (2 * unit) * unit
-    expected = Fraction(size if thousandths >= 0 else -size, 10**5)
-    assert round_half_up(float(Fraction(thousandths, 10**5)), digits) == float(expected)
+def test_rounding_is_integer_arithmetic(hundred_thousandths: int, digits: int) -> None:
+    unit = 10 ** (5 - digits)
+    size = (2 * abs(hundred_thousandths) + unit) // (2 * unit) * unit
+    expected = Fraction(size if hundred_thousandths >= 0 else -size, 10**5)
+    assert round_half_up(float(Fraction(hundred_thousandths, 10**5)), digits) == float(expected)
 
 
 def test_every_step_rounds_before_the_next_one() -> None:

@@ -33,8 +33,9 @@ from turnwise.store.store import Store
 run = Run(suite="dialogue", system="a", version="", profile="turnwise", dataset_fingerprint="f",
           turnwise_version="0", config={}, environment={})
 store = Store(sys.argv[1])
-run = store.begin(run, [("dialogue/x", "s")])
-if sys.argv[2] == "inside a transaction":
+where, _, name = sys.argv[2].partition(": ")
+run = store.reopen(store.run(name)) if where == "reopen" else store.begin(run, [("dialogue/x", "s")])
+if where == "inside a transaction":
     from sqlalchemy import text
     with store.writing() as connection:
         connection.execute(text(f"INSERT INTO batches VALUES ({run.key}, 0)"))
@@ -183,12 +184,12 @@ def test_a_run_is_reopened_by_one_process_only(store: Store, db: str) -> None:
     with waiting_process(db) as (process, run_id):
         process.kill()
         process.wait()
-        seen = store.run(run_id)
-        assert seen.status == "interrupted"
-        with store.writing() as connection:  # another process was faster
-            connection.execute(update(schema.runs).values(process=f"{os.getppid()}:1", updated="2026-01-01T00:00:00"))
+    seen = store.run(run_id)
+    assert seen.status == "interrupted"
+    with waiting_process(db, f"reopen: {run_id}") as (faster, _):
         with pytest.raises(TurnwiseError):
             store.reopen(seen)
+        assert store.run(run_id).process.split(":")[0] == str(faster.pid)
 
 
 # The journal
@@ -240,7 +241,7 @@ def test_a_kill_inside_a_transaction_leaves_nothing_and_no_lock(store: Store, db
 # What the tables refuse, whoever writes
 
 
-def score_row(run: Run, **changes: Any) -> dict[str, Any]:
+def score_row(run: Run, /, **changes: Any) -> dict[str, Any]:
     key = {"run": run.key, "metric": 0, "output": "value", "variant": "", "item": 0, "repeat": 0}
     return {**key, "source": "code", "rater": "", "value": 0.5, "status": "scored", **changes}
 

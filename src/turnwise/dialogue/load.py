@@ -197,7 +197,7 @@ class DialogueSource:
             if not (reference.with_ids and predicted.with_ids):
                 missing += [f"{dialogue_id}/{i}" for i in range(predicted.exchanges, reference.exchanges)]
                 extra += [f"{dialogue_id}/{i}" for i in range(reference.exchanges, predicted.exchanges)]
-            elif set(reference.turns) != set(predicted.turns):
+            elif (reference.ids, reference.turns) != (predicted.ids, predicted.turns):
                 known = [exchange.turn_id for exchange in self.references.exchanges(dialogue_id)]
                 given = [exchange.turn_id for exchange in self.predictions.exchanges(predicted_id)]
                 missing += [f"{dialogue_id}/{turn}" for turn in known if turn not in given]

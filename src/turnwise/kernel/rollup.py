@@ -146,6 +146,8 @@ class Pooled:
     present: BoolArray
     """(clusters, groups): the cluster has a scored row in the group."""
     value: Value
+    is_sum: bool = False
+    """The number is a sum of values, so it may leave their range."""
 
     def point(self) -> FloatArray:
         """The value of each group."""
@@ -192,7 +194,8 @@ def compile_rollup(
     present[rows.keys[CLUSTER], groups] = True
     codes = {name: members[:, i] for i, name in enumerate(step.by)}
     combine = _over_levels(step_value, base.shape[1], len(members), later, codes)
-    return Pooled(totals.reshape(n_clusters, n_groups, -1), present, combine)
+    is_sum = step.reduction is Reduction.TOTAL
+    return Pooled(totals.reshape(n_clusters, n_groups, -1), present, combine, is_sum)
 
 
 def ratio_value(statistics: FloatArray) -> FloatArray:

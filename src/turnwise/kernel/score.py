@@ -54,6 +54,14 @@ class Unit:
             raise ValueError(f"a unit needs an id and a cluster, found id={self.id!r}, cluster={self.cluster!r}")
 
 
+class Parts(NamedTuple):
+    """A measurement's statistics split along the metric's part dimension (a state's slots)."""
+
+    names: Sequence[str]
+    statistics: Sequence[Sequence[float]]
+    """One sequence per element of the statistics vector, each as long as `names`."""
+
+
 class Measurement(NamedTuple):
     """What a metric says about one unit: a statistics vector, a label, or the reason why there is neither."""
 
@@ -62,17 +70,15 @@ class Measurement(NamedTuple):
     status: Status = Status.SCORED
     reason: str | None = None
     evidence: JSON = None
-    parts: Mapping[str, Sequence[float]] | None = None
-    """The same statistics split along the metric's part dimension (a state's slots), for slices below the unit."""
+    parts: Parts | None = None
+    """For slices below the unit."""
     repeat: int = 0
     variant: str = ""
 
 
-def measured(
-    statistics: Sequence[float], *, evidence: JSON = None, parts: Mapping[str, Sequence[float]] | None = None
-) -> Measurement:
+def measured(statistics: tuple[float, ...], *, evidence: JSON = None, parts: Parts | None = None) -> Measurement:
     """A scored measurement from its statistics vector."""
-    return Measurement(tuple(statistics), evidence=evidence, parts=parts)
+    return Measurement(statistics, evidence=evidence, parts=parts)
 
 
 def labelled(label: str, *, evidence: JSON = None) -> Measurement:
@@ -110,7 +116,7 @@ class Score:
     value: float | None = None
     label: str | None = None
     statistics: tuple[float, ...] | None = None
-    parts: Mapping[str, Sequence[float]] | None = None
+    parts: Parts | None = None
     status: Status = Status.SCORED
     reason: str | None = None
     evidence: JSON = None

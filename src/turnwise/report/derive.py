@@ -9,7 +9,7 @@ import numpy as np
 from turnwise.kernel.derived import Derived
 from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, compile_rollup
 from turnwise.report.series import Series, group_rows, has_dimension
-from turnwise.store.reading import Codes, ItemTable, ScoreColumns
+from turnwise.store.reading import Codes, ItemTable, ScoreColumns, no_parts
 
 Counts = tuple[int, int, dict[str, int]]
 
@@ -46,7 +46,7 @@ def derived_per_unit(
         result[:, None],
         [None] * len(units),
         Codes(missing, names),
-        [None] * len(units),
+        no_parts(1),
     )
     return Series(derived.spec.name, signature, output, variant, _first, None, columns, items.rows_of(units[:, 0]))
 

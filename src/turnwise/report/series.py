@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from turnwise.kernel.jsontext import loads
 from turnwise.kernel.metric import Output
 from turnwise.kernel.rollup import CLUSTER, ITEM, IntArray, Rows, Value, combinations
 from turnwise.store.reading import ItemTable, ScoreColumns
@@ -52,10 +51,10 @@ def group_rows(series: Series, items: ItemTable, by: Sequence[str]) -> Grouped:
     names = {name: items.dimensions[name].names for name in own}
     scored = columns.reasons.codes < 0
     if series.part is not None and series.part in by:
-        source, part_codes, part_names, vectors = _explode(columns)
-        statistics, values = vectors, series.value(vectors) if len(vectors) else np.zeros(0)
-        own = {name: codes[source] for name, codes in own.items()} | {series.part: part_codes}
-        names[series.part] = part_names
+        parts = columns.parts
+        source, statistics, values = parts.rows, parts.statistics, series.value(parts.statistics)
+        own = {name: codes[source] for name, codes in own.items()} | {series.part: parts.codes}
+        names[series.part] = parts.names
         reasons = np.full(len(source), -1, dtype=np.int64)
     else:
         source = np.arange(len(columns.items), dtype=np.int64)
@@ -71,26 +70,6 @@ def group_rows(series: Series, items: ItemTable, by: Sequence[str]) -> Grouped:
     n_total = np.bincount(groups[groups >= 0], minlength=len(keys)).tolist()
     missing = _missing(groups, reasons, columns.reasons.names, len(keys)) if not scored.all() else [{} for _ in keys]
     return Grouped(keys, rows, groups[kept], n_total, missing)
-
-
-def _explode(
-    columns: ScoreColumns,
-) -> tuple[IntArray, IntArray, list[str], np.ndarray[tuple[int, int], np.dtype[np.float64]]]:
-    """The parts of every row: which row, which part, and the part's statistics."""
-    with_parts = [position for position, text in enumerate(columns.parts) if text]
-    decoded = loads("[" + ",".join(columns.parts[position] or "" for position in with_parts) + "]")
-    names: dict[str, int] = {}
-    source: list[int] = []
-    codes: list[int] = []
-    vectors: list[list[float]] = []
-    for position, parts in zip(with_parts, decoded, strict=True):
-        for name, vector in parts.items():
-            source.append(position)
-            codes.append(names.setdefault(name, len(names)))
-            vectors.append(vector)
-    width = columns.statistics.shape[1]
-    statistics = np.array(vectors, dtype=np.float64).reshape(len(vectors), width)
-    return np.array(source, dtype=np.int64), np.array(codes, dtype=np.int64), list(names), statistics
 
 
 def _keys(codes: list[IntArray], names: list[list[str]], n: int) -> tuple[list[tuple[str, ...]], IntArray]:

@@ -12,11 +12,11 @@ import numpy as np
 from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import Direction, Output
-from turnwise.kernel.rollup import Pooled, Reduction, Rollup, Sample, compile_rollup
+from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, Sample, compile_rollup
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.derive import derived_after_rollup, derived_per_unit
 from turnwise.report.series import Grouped, Series, group_rows, has_dimension
-from turnwise.stats.intervals import Interval, Resampler, percentile_intervals, pooled_intervals
+from turnwise.stats.intervals import BOOTSTRAP_CLUSTERS, Interval, Resampler, percentile_intervals, pooled_intervals
 from turnwise.store.reading import ItemTable, read_columns, read_items
 from turnwise.store.run import Run
 from turnwise.store.store import Store
@@ -126,7 +126,7 @@ def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) 
 def _series(store: Store, run: Run, selection: Selection, items: ItemTable, number: int) -> Iterator[Series]:
     metric = selection.metrics[number]
     stored = {m.name: m for m in store.metrics(run)}[metric.spec.full_name]
-    for columns in read_columns(store, run, stored):
+    for columns in read_columns(store, run, stored, with_parts=metric.spec.part is not None):
         output = next(output for output in metric.outputs if output.name == columns.output)
         yield Series(
             metric.spec.name,
@@ -162,24 +162,29 @@ def _input_series(
 def _results(
     series: Series, grouped: Grouped, names: By, resampler: Resampler, n_clusters: int
 ) -> list[dict[str, Any]]:
-    results: list[dict[str, Any]] = []
-    for rollup in series.output.rollups if grouped.keys else ():
-        values: list[float | None] = []
-        intervals: list[Interval] = []
-        for chunk in _chunks(series, grouped, n_clusters):
-            rows, groups, size = chunk
-            compiled = compile_rollup(rollup, rows, groups, size, n_clusters, series.value)
-            filled = np.bincount(groups, minlength=size) > 0  # a sum over nothing is missing, not 0
-            points = np.where(filled, compiled.point(), np.nan)
-            values += [float(point) if np.isfinite(point) else None for point in points]
-            intervals += interval_of(compiled, rollup, series.output, resampler)
-        results += _entries(series, grouped, names, rollup, values, intervals)
+    if not grouped.keys:
+        return []
+    rollups = series.output.rollups
+    values: dict[str, list[float | None]] = {rollup.name: [] for rollup in rollups}
+    intervals: dict[str, list[Interval]] = {rollup.name: [] for rollup in rollups}
+    for rows, groups, size in _chunks(series, grouped, n_clusters, resampler.resamples):
+        filled = np.bincount(groups, minlength=size) > 0  # a sum over nothing is missing, not 0
+        compiled = [compile_rollup(rollup, rows, groups, size, n_clusters, series.value) for rollup in rollups]
+        for rollup, made, found in zip(rollups, compiled, _intervals(compiled, series.output, resampler), strict=True):
+            points = np.where(filled, made.point(), np.nan)
+            values[rollup.name] += [float(point) if np.isfinite(point) else None for point in points]
+            intervals[rollup.name] += found
+    results = [
+        result
+        for rollup in rollups
+        for result in _entries(series, grouped, names, rollup, values[rollup.name], intervals[rollup.name])
+    ]
     return _worst_first(results, series.output) if names else results
 
 
-def _chunks(series: Series, grouped: Grouped, n_clusters: int) -> Iterator[tuple[Any, Any, int]]:
-    """So many groups at once that clusters x groups x statistics stays small."""
-    width = max(1, n_clusters * max(2, series.columns.statistics.shape[1]))
+def _chunks(series: Series, grouped: Grouped, n_clusters: int, resamples: int) -> Iterator[tuple[Any, Any, int]]:
+    """So many groups at once that clusters (and resamples) x groups x statistics stays small."""
+    width = max(n_clusters, resamples) * max(2, series.columns.statistics.shape[1])
     size = max(1, _CHUNK_FLOATS // width)
     n = len(grouped.keys)
     if n <= size:
@@ -199,21 +204,46 @@ def _chunks(series: Series, grouped: Grouped, n_clusters: int) -> Iterator[tuple
         yield part, grouped.groups[chosen] - start, min(size, n - start)
 
 
-def interval_of(compiled: Pooled | Sample, rollup: Rollup, output: Output, resampler: Resampler) -> list[Interval]:
-    """The interval of each group of a compiled roll-up."""
+def _intervals(compiled: Sequence[Pooled | Sample], output: Output, resampler: Resampler) -> list[list[Interval]]:
+    """The intervals of every group, for several roll-ups of the same rows: their statistics are resampled together."""
+    pooled = [made for made in compiled if isinstance(made, Pooled)]
+    joined = np.concatenate([made.totals.reshape(len(made.totals), -1) for made in pooled] or [_NO_TOTALS], axis=1)
+    bootstrapped = any((made.present.sum(axis=0) >= BOOTSTRAP_CLUSTERS).any() for made in pooled)
+    drawn = resampler.draw(joined) if bootstrapped else None
+    found: list[list[Interval]] = []
+    used = 0
+    for made in compiled:
+        if isinstance(made, Sample):
+            found.append(_sample_intervals(made, output, resampler))
+            continue
+        _, n_groups, d = made.totals.shape
+        own = None if drawn is None else drawn[:, used : used + n_groups * d].reshape(len(drawn), n_groups, d)
+        used += n_groups * d
+        found.append(_pooled_intervals(made, output, resampler, own))
+    return found
+
+
+_NO_TOTALS = np.zeros((0, 0))
+
+
+def _pooled_intervals(
+    made: Pooled, output: Output, resampler: Resampler, drawn: FloatArray | None = None
+) -> list[Interval]:
     low, high = output.range
-    if rollup.steps[-1].reduction is Reduction.TOTAL:
+    if made.is_sum:
         low, high = (low if low == 0 else None), None  # a sum leaves the range of its terms
-    if isinstance(compiled, Pooled):
-        return pooled_intervals(compiled.totals, compiled.present, compiled.value, resampler, bounds=(low, high))
+    return pooled_intervals(made.totals, made.present, made.value, resampler, bounds=(low, high), drawn=drawn)
+
+
+def _sample_intervals(made: Sample, output: Output, resampler: Resampler) -> list[Interval]:
     found: list[Interval] = []
-    for group in range(compiled.n_groups):
-        chosen = compiled.groups == group
-        values, clusters = compiled.values[chosen], compiled.clusters[chosen]
+    for group in range(made.n_groups):
+        chosen = made.groups == group
+        values, clusters = made.values[chosen], made.clusters[chosen]
         if len(values) == 0:
             found.append(Interval(None, None, "none: nothing scored"))
         else:
-            found += percentile_intervals(values, clusters, [compiled.quantile], resampler, bounds=(low, high))
+            found += percentile_intervals(values, clusters, [made.quantile], resampler, bounds=output.range)
     return found
 
 
@@ -296,6 +326,6 @@ def _derived_results(
 ) -> Iterable[dict[str, Any]]:
     output = derived.spec.outputs[0]
     for key, rollup, value, pooled, counts in derived_after_rollup(derived, inputs, items, names):
-        interval = interval_of(pooled, rollup, output, resampler)[0] if value is not None else Interval(None, None, "")
+        interval = _pooled_intervals(pooled, output, resampler)[0] if value is not None else Interval(None, None, "")
         group = dict(zip(names, key, strict=True))
         yield entry(derived.spec.name, output, variant, group, rollup, value, interval, counts, signature)

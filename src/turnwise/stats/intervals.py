@@ -26,6 +26,8 @@ BOOTSTRAP_DF = 10.0
 
 # Floats in one block of weights, or of leave-one-out statistics: 4 MB.
 BLOCK = 1 << 19
+# Bytes of weights that are worth keeping between calls: 16 MB.
+KEPT = 1 << 24
 
 _NORMAL = NormalDist()
 
@@ -52,9 +54,33 @@ class Resampler:
         self.clusters = clusters
         self.resamples = resamples
         self.seed = seed
+        self._kept: list[npt.NDArray[np.uint8]] = []
+        """The counts, one byte each, where all of them together are small."""
+
+    def draw(self, totals: FloatArray) -> FloatArray:
+        """The resampled sums (resamples, ...) of per-cluster totals (clusters, ...)."""
+        flat = totals.reshape(self.clusters, -1)
+        drawn = np.empty((self.resamples, flat.shape[1]))
+        start = 0
+        for weights in self.blocks():
+            np.matmul(weights, flat, out=drawn[start : start + len(weights)])
+            start += len(weights)
+        return drawn.reshape(self.resamples, *totals.shape[1:])
 
     def blocks(self) -> Iterator[FloatArray]:
         """Yield the weights in blocks (b, clusters) of at most 4 MB or one row, the same at every call."""
+        if self._kept:
+            yield from (counts.astype(np.float64) for counts in self._kept)
+            return
+        kept: list[npt.NDArray[np.uint8]] = []
+        for counts in self._counts():
+            if self.resamples * self.clusters <= KEPT and counts.max(initial=0) < 256:
+                kept.append(counts.astype(np.uint8))
+            yield counts.astype(np.float64)
+        if sum(map(len, kept)) == self.resamples:
+            self._kept = kept
+
+    def _counts(self) -> Iterator[npt.NDArray[np.int64]]:
         rng = np.random.default_rng(self.seed)
         k = self.clusters
         rows = min(self.resamples, max(1, BLOCK // max(1, k)))
@@ -62,7 +88,7 @@ class Resampler:
             b = min(rows, self.resamples - start)
             # Counting k draws per row is the multinomial, several times as fast as Generator.multinomial.
             cells = rng.integers(0, k, size=(b, k)) + k * np.arange(b)[:, None]
-            yield np.bincount(cells.reshape(-1), minlength=b * k).reshape(b, k).astype(np.float64)
+            yield np.bincount(cells.reshape(-1), minlength=b * k).reshape(b, k).astype(np.int64)
 
 
 def pooled_intervals(
@@ -73,6 +99,7 @@ def pooled_intervals(
     *,
     bounds: Bounds = (None, None),
     level: float = 0.95,
+    drawn: FloatArray | None = None,
 ) -> list[Interval]:
     """Return one interval per group for value(sum of totals over clusters).
 
@@ -84,6 +111,8 @@ def pooled_intervals(
         resampler: the cluster weights of the run, for K clusters.
         bounds: natural range of the value, which the interval will not leave.
         level: confidence.
+        drawn: (resamples, G, d), `resampler.draw(totals)` where the caller has it already: one draw serves
+            several roll-ups of the same rows.
     """
     k, g, d = totals.shape
     if present.shape != (k, g) or resampler.clusters != k:
@@ -101,7 +130,8 @@ def pooled_intervals(
     large = (found.clusters >= BOOTSTRAP_CLUSTERS) & (found.df >= BOOTSTRAP_DF)
     large &= np.isfinite(found.estimate) & ~found.rests_on_one & ~found.constant
     if large.any():
-        low[large], high[large] = _bootstrap(totals[:, large], value, resampler, found[large], level)
+        chosen = resampler.draw(totals[:, large]) if drawn is None else drawn[:, large]
+        low[large], high[large] = _bootstrap(chosen, value, found[large], level)
         text = f"cluster bootstrap, {resampler.resamples} resamples"
         methods = [text if boot else method for boot, method in zip(large, methods, strict=True)]
     rows = zip(low.tolist(), high.tolist(), found.estimate.tolist(), methods, strict=True)
@@ -226,18 +256,14 @@ def _method(s: Spread, group: int, wilson: bool, bounded: bool) -> str:
     return f"cluster t, {'Wilson, ' if wilson else ''}{k} clusters"
 
 
-def _bootstrap(
-    totals: FloatArray, value: Value, resampler: Resampler, s: Spread, level: float
-) -> tuple[FloatArray, FloatArray]:
+def _bootstrap(drawn_totals: FloatArray, value: Value, s: Spread, level: float) -> tuple[FloatArray, FloatArray]:
     """BCa limits of the cluster bootstrap (Efron 1987), with t in place of z.
 
     The percentile bootstrap is too narrow by sqrt((K - 1) / K) and ignores that the spread is estimated; both
     are mended by widening z to sqrt(K / (K - 1)) t (Hesterberg 2015). Undefined values are left out.
     """
-    k, g, d = totals.shape
-    flat = totals.reshape(k, g * d)
     with np.errstate(divide="ignore", invalid="ignore"):
-        drawn = np.concatenate([value((w @ flat).reshape(len(w), g, d)) for w in resampler.blocks()])
+        drawn = value(drawn_totals)
     drawn = np.sort(np.where(np.isfinite(drawn), drawn, np.nan), axis=0)  # NaN sorts last
     n = np.maximum(np.isfinite(drawn).sum(axis=0), 1)
     # Half of the ties lie below; rounding must not decide which values are ties.

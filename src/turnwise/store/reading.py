@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from itertools import count, groupby
+from itertools import count, groupby, islice
 from operator import itemgetter
 from typing import Any
 
@@ -20,10 +20,11 @@ from turnwise.kernel.jsontext import loads
 from turnwise.kernel.rollup import FloatArray, IntArray
 from turnwise.kernel.score import Score, Source, Status, Unit
 from turnwise.store import schema
+from turnwise.store.rows import parts_from
 from turnwise.store.run import Run, RunMetric
 from turnwise.store.store import Store
 
-_CHUNK = 20_000
+_CHUNK = 2_000
 _cursor_numbers = count()
 
 
@@ -64,8 +65,17 @@ class ScoreColumns:
     labels: list[str | None]
     reasons: Codes
     """Why a row is not scored; -1 where it is."""
-    parts: Sequence[str | None]
-    """JSON texts."""
+    parts: PartColumns
+
+
+@dataclass(frozen=True, slots=True)
+class PartColumns:
+    """The parts of all rows: the position of the row, which part, and the part's statistics (m, d)."""
+
+    rows: IntArray
+    codes: IntArray
+    names: list[str]
+    statistics: FloatArray
 
 
 def read_items(store: Store, run: Run) -> ItemTable:
@@ -93,7 +103,7 @@ def read_items(store: Store, run: Run) -> ItemTable:
     )
 
 
-def read_columns(store: Store, run: Run, metric: RunMetric) -> Iterator[ScoreColumns]:
+def read_columns(store: Store, run: Run, metric: RunMetric, *, with_parts: bool) -> Iterator[ScoreColumns]:
     """The rows of a metric, one output and variant at a time."""
     t = schema.scores
     columns = (
@@ -110,8 +120,8 @@ def read_columns(store: Store, run: Run, metric: RunMetric) -> Iterator[ScoreCol
     query = select(*columns, t.c.status, t.c.rater).where(t.c.run == run.key, t.c.metric == metric.number)
     with store.reading() as connection:
         rows = _stream(connection, query.order_by(t.c.output, t.c.variant, t.c.item, t.c.repeat, t.c.rater))
-        for (output, variant), group in groupby(rows, key=lambda row: (row[0], row[1])):
-            yield _columns(output, variant, group)
+        for (output, variant), group in groupby(rows, key=itemgetter(0, 1)):
+            yield _columns(output, variant, group, with_parts)
 
 
 def item_scores(store: Store, run: Run, number: int) -> list[dict[str, Any]]:
@@ -174,7 +184,7 @@ def read_scores(store: Store, run: Run) -> list[Score]:
                 status=Status(row["status"]),
                 source=Source(row["source"]),
                 statistics=None if statistics is None else tuple(statistics),
-                parts=_decoded(row["parts"]),
+                parts=parts_from(row["parts"]),
                 evidence=_decoded(row["evidence"]),
                 **{name: row[name] for name in _PLAIN_FIELDS},
             )
@@ -249,30 +259,85 @@ class _Encoder:
         return Codes(codes, list(self._known))
 
 
-def _columns(output: str, variant: str, group: Iterator[Any]) -> ScoreColumns:
-    rows = list(group)
-    n = len(rows)
+def _columns(output: str, variant: str, rows: Iterator[Any], with_parts: bool) -> ScoreColumns:
+    """Arrays from a stream of rows, chunk by chunk: the texts of a chunk are gone before the next one is read."""
+    chunks: list[tuple[IntArray, IntArray, FloatArray, FloatArray]] = []
+    labels: list[str | None] = []
     reasons = _Encoder()
-    for position, row in enumerate(rows):
-        if row[9] != "scored":
-            reasons.put(position, row[8])
-    with_statistics = [position for position, row in enumerate(rows) if row[6] is not None]
-    vectors = loads("[" + ",".join(rows[position][6] for position in with_statistics) + "]")
-    statistics = np.full((n, len(vectors[0]) if vectors else 0), np.nan)
-    if vectors:
-        statistics[with_statistics] = vectors
+    parts = _PartsBuilder()
+    raters = False
+    n = 0
+    while chunk := list(islice(rows, _CHUNK)):
+        chunks.append(_chunk_arrays(chunk))
+        for position, row in enumerate(chunk, start=n):
+            if row[9] != "scored":
+                reasons.put(position, row[8])
+        labels += [row[5] for row in chunk] if any(row[5] is not None for row in chunk) else [None] * len(chunk)
+        raters = raters or any(row[10] for row in chunk)
+        if with_parts:
+            parts.add([row[7] for row in chunk], n)
+        n += len(chunk)
+    width = max((chunk[3].shape[1] for chunk in chunks), default=0)
+    items, repeats = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))
+    values = np.concatenate([chunk[2] for chunk in chunks])
+    statistics = np.concatenate([_widened(chunk[3], width) for chunk in chunks])
     found = ScoreColumns(
-        output,
-        variant,
+        output, variant, items, repeats, values, statistics, labels, reasons.codes(n), parts.columns(width)
+    )
+    return _average_raters(found) if raters else found
+
+
+def _chunk_arrays(rows: list[Any]) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Items, repeats, values and statistics of some rows."""
+    have = [position for position, row in enumerate(rows) if row[6] is not None]
+    vectors = loads("[" + ",".join([rows[position][6] for position in have]) + "]")
+    statistics = np.full((len(rows), len(vectors[0]) if vectors else 0), np.nan)
+    if vectors:
+        statistics[have] = vectors
+    return (
         np.array([row[2] for row in rows], dtype=np.int64),
         np.array([row[3] for row in rows], dtype=np.int64),
         np.array([np.nan if row[4] is None else row[4] for row in rows], dtype=np.float64),
         statistics,
-        [row[5] for row in rows],
-        reasons.codes(n),
-        [row[7] for row in rows],
     )
-    return _average_raters(found) if any(row[10] for row in rows) else found
+
+
+def _widened(statistics: FloatArray, width: int) -> FloatArray:
+    """A chunk without any statistics has none of the others' columns either."""
+    return statistics if statistics.shape[1] == width else np.full((len(statistics), width), np.nan)
+
+
+def no_parts(width: int) -> PartColumns:
+    """For rows that were not split."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return PartColumns(nothing, nothing, [], np.zeros((0, width)))
+
+
+class _PartsBuilder:
+    """The parts of many rows as columns."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, int] = {}
+        self._chunks: list[tuple[IntArray, IntArray, FloatArray]] = []
+
+    def add(self, texts: Sequence[str | None], first: int) -> None:
+        have = [position for position, text in enumerate(texts) if text is not None]
+        decoded = loads("[" + ",".join([texts[position] or "" for position in have]) + "]")
+        if not decoded:
+            return
+        names = [name for parts in decoded for name in parts[0]]
+        for name in dict.fromkeys(names):
+            self._names.setdefault(name, len(self._names))
+        columns = [[x for parts in decoded for x in parts[i]] for i in range(1, len(decoded[0]))]
+        rows = np.repeat(np.array(have, dtype=np.int32) + first, [len(parts[0]) for parts in decoded])
+        codes = np.array([self._names[name] for name in names], dtype=np.int32)
+        self._chunks.append((rows.astype(np.int64), codes.astype(np.int64), np.array(columns, dtype=np.float64).T))
+
+    def columns(self, width: int) -> PartColumns:
+        if not self._chunks:
+            return no_parts(width)
+        rows, codes, statistics = (np.concatenate([chunk[i] for chunk in self._chunks]) for i in range(3))
+        return PartColumns(rows, codes, list(self._names), statistics)
 
 
 def _average_raters(columns: ScoreColumns) -> ScoreColumns:
@@ -293,5 +358,5 @@ def _average_raters(columns: ScoreColumns) -> ScoreColumns:
         values[:, None],
         [None] * len(first),
         Codes(reasons, columns.reasons.names),
-        [None] * len(first),
+        no_parts(1),
     )

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnwise.kernel.jsontext import dumps
-from turnwise.kernel.score import Measurement, Score, Source, check_consistent
+from turnwise.kernel.jsontext import dumps, loads
+from turnwise.kernel.score import Measurement, Parts, Score, Source, check_consistent
 
 SCORE_COLUMNS = (
     "metric",
@@ -42,12 +42,24 @@ def score_values(score: Score, metric: int, item: int) -> dict[str, Any]:
         score.value,
         score.label,
         dumps(score.statistics) if score.statistics is not None else None,
-        dumps(score.parts) if score.parts else None,
+        _parts_text(score.parts),
         score.status.value,
         score.reason,
         dumps(score.evidence) if score.evidence is not None else None,
     )
     return dict(zip(SCORE_COLUMNS, row, strict=True))
+
+
+def _parts_text(parts: Parts | None) -> str | None:
+    return dumps([parts.names, *parts.statistics]) if parts is not None and parts.names else None
+
+
+def parts_from(text: str | None) -> Parts | None:
+    """Parts as they were stored."""
+    if text is None:
+        return None
+    names, *statistics = loads(text)
+    return Parts(names, statistics)
 
 
 def measurement_row(
@@ -66,7 +78,7 @@ def measurement_row(
         value,
         found.label,
         dumps(found.statistics) if found.statistics is not None else None,
-        dumps(found.parts) if found.parts else None,
+        _parts_text(found.parts),
         found.status.value,
         found.reason,
         dumps(found.evidence) if found.evidence is not None else None,

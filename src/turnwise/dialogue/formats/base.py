@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -27,8 +26,10 @@ class Facts:
     """What is known of a dialogue without holding its exchanges."""
 
     exchanges: int = 0
-    turns: array[int] = field(default_factory=lambda: array("q"))
-    """Hashes of the turn ids, in order; shorter than `exchanges` where some have none."""
+    ids: int = 0
+    """How many exchanges have a turn id."""
+    turns: int = 0
+    """Sum of the hashes of the turn ids: equal for the same set of ids in any order."""
     states: int = 0
     """How many exchanges carry a state."""
     first_state: int | None = None
@@ -40,13 +41,14 @@ class Facts:
     @property
     def with_ids(self) -> bool:
         """Whether every exchange has a turn id."""
-        return len(self.turns) == self.exchanges
+        return self.ids == self.exchanges
 
     def add(self, exchange: Exchange) -> None:
         """Take one more exchange into account."""
         self.exchanges += 1
         if exchange.turn_id is not None:
-            self.turns.append(hash(exchange.turn_id))
+            self.ids += 1
+            self.turns += hash(exchange.turn_id)
         if exchange.state is None:
             return
         self.states += 1

@@ -57,18 +57,19 @@ class JsonlDialogues:
         self.facts: dict[str, Facts] = {}
         self.tally = Tally()
         self._lines: dict[str, array[int]] = {}
-        """Per dialogue: byte offset and line number of each of its lines, flat."""
+        """Per dialogue, flat: byte offset, line number and length in lines of each stretch of its lines."""
         self._names: dict[tuple[str, str], str] = {}
         self.sha256 = self._index()
 
     def exchanges(self, dialogue_id: str) -> list[Exchange]:
         """The exchanges of a dialogue, in the order of the file."""
         places = self._lines[dialogue_id]
+        found = []
         with self.path.open("rb") as file:
-            found = []
-            for offset, number in zip(places[::2], places[1::2], strict=True):
+            for offset, first, lines in zip(places[::3], places[1::3], places[2::3], strict=True):
                 file.seek(offset)
-                found.append(self._parse(file.readline(), number, None))
+                stretch = ((number, file.readline()) for number in range(first, first + lines))
+                found += [self._parse(line, number, None) for number, line in stretch if line.strip()]
         return found
 
     def _index(self) -> str:
@@ -83,7 +84,8 @@ class JsonlDialogues:
                     if line.strip():
                         exchange = self._parse(line, number, self.tally.notes)
                         if exchange.dialogue_id != last:
-                            last, seen = exchange.dialogue_id, set()
+                            last = exchange.dialogue_id
+                            seen = self._known_turns(last)
                         self._add(exchange, offset, number, seen)
                     offset += len(line)
         except OSError as error:
@@ -92,12 +94,16 @@ class JsonlDialogues:
             raise InputError("the file has no exchange", where=str(self.path), remedy="one JSON object per line")
         return sha256.hexdigest()
 
+    def _known_turns(self, dialogue_id: str) -> set[str]:
+        """The turn ids a dialogue has so far: none, unless its lines are scattered over the file."""
+        if dialogue_id not in self.facts:
+            return set()
+        return {exchange.turn_id for exchange in self.exchanges(dialogue_id) if exchange.turn_id is not None}
+
     def _add(self, exchange: Exchange, offset: int, number: int, seen: set[str]) -> None:
         dialogue_id = exchange.dialogue_id
         facts = self.facts.setdefault(dialogue_id, Facts())
         places = self._lines.setdefault(dialogue_id, array("q"))
-        if places and not seen:  # the dialogue's lines are scattered over the file: look at the earlier ones again
-            seen.update(e.turn_id for e in self.exchanges(dialogue_id) if e.turn_id is not None)
         if exchange.turn_id is not None:
             if exchange.turn_id in seen:
                 raise InputError(
@@ -113,7 +119,10 @@ class JsonlDialogues:
                 remedy="give all of them one, or none (then their order counts)",
             )
         facts.add(exchange)
-        places.extend((offset, number))
+        if places and places[-2] + places[-1] == number:
+            places[-1] += 1
+        else:
+            places.extend((offset, number, 1))
         self.tally.add(exchange)
 
     def _parse(self, line: bytes, number: int, notes: Counter[str] | None) -> Exchange:

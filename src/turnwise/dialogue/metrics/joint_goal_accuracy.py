@@ -37,7 +37,7 @@ class JointGoalAccuracy(StateMetric):
         """One measurement for each exchange of the table."""
         compared, right = self.verdicts(cells)
         wrong = table.mismatches(cells, compared & ~right, bool(self.settings.values["first"]))
-        parts = parts_by_turn(table, cells, compared, right, pair=False)
+        parts = parts_by_turn(table, cells, compared, right, ratio=False)
         for turn in range(table.n):
             submitted = bool(table.predicted[turn])
             evidence = wrong.get(turn) if submitted else {"missing": "prediction", "expected": wrong.get(turn, [])}

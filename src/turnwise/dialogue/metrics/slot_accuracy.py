@@ -35,7 +35,7 @@ class SlotAccuracy(StateMetric):
         """One measurement for each exchange of the table."""
         wanted = cells.in_reference
         missed = table.mismatches(cells, wanted & ~cells.agree, bool(self.settings.values["first"]))
-        parts = parts_by_turn(table, cells, wanted, cells.agree, pair=True)
+        parts = parts_by_turn(table, cells, wanted, cells.agree, ratio=True)
         right, reference = (counts(cells.turn, chosen, table.n) for chosen in (wanted & cells.agree, wanted))
         for turn in range(table.n):
             if reference[turn]:

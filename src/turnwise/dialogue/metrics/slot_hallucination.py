@@ -50,7 +50,7 @@ class SlotHallucination(StateMetric):
         scoped = in_scope(table, cells, str(self.settings.values["scope"]))
         invented = scoped & ~cells.agree
         evidence = table.mismatches(cells, invented, bool(self.settings.values["first"]))
-        parts = parts_by_turn(table, cells, scoped, ~cells.agree, pair=True)
+        parts = parts_by_turn(table, cells, scoped, ~cells.agree, ratio=True)
         bad, predicted = (counts(cells.turn, chosen, table.n) for chosen in (invented, scoped))
         for turn in range(table.n):
             yield measured((bad[turn], predicted[turn]), evidence=evidence.get(turn), parts=parts[turn])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
+
+import numpy as np
 
 from turnwise.dialogue.batch import MISSING, NOT_SUBMITTED, ExchangeBatch
 from turnwise.dialogue.states import Cells, StateTable
 from turnwise.kernel.metric import Metric, Parameter
 from turnwise.kernel.rollup import BoolArray
-from turnwise.kernel.score import Measurement, Unit, skipped
+from turnwise.kernel.score import Measurement, Parts, Unit, skipped
 
 FIRST = Parameter("first", False, "of alternative reference values only the first is acceptable")
 NEEDS = ("reference.state", "prediction.state")
@@ -40,13 +43,14 @@ class StateMetric(Metric):
         raise NotImplementedError(f"{type(self).__name__} does not say how it reads states")
 
 
-def parts_by_turn(
-    table: StateTable, cells: Cells, chosen: BoolArray, hit: BoolArray, pair: bool
-) -> list[dict[str, list[int]]]:
-    """Per exchange and slot: [1 or 0], or [1 or 0, 1] for a ratio, over the chosen cells."""
-    parts: list[dict[str, list[int]]] = [{} for _ in range(table.n)]
-    for turn, slot, yes in zip(
-        cells.turn[chosen].tolist(), cells.slot[chosen].tolist(), hit[chosen].tolist(), strict=True
-    ):
-        parts[turn][table.slots[slot]] = [int(yes), 1] if pair else [int(yes)]
+def parts_by_turn(table: StateTable, cells: Cells, chosen: BoolArray, hit: BoolArray, *, ratio: bool) -> list[Parts]:
+    """Per exchange the slots of its chosen cells, each with 1 or 0 (for a ratio: over 1)."""
+    bounds = np.searchsorted(cells.turn[chosen], np.arange(table.n + 1)).tolist()
+    names = np.array(table.slots, dtype=object)[cells.slot[chosen]].tolist()
+    hits = hit[chosen].astype(np.int64).tolist()
+    ones = [1] * len(hits)
+    parts = []
+    for start, end in pairwise(bounds):
+        columns = (hits[start:end], ones[start:end]) if ratio else (hits[start:end],)
+        parts.append(Parts(names[start:end], columns))
     return parts
