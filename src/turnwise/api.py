@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 from turnwise.engine.job import Outcome, parse_options, run_job
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.score import Score
+from turnwise.report.compare import compare_scores
+from turnwise.report.summary import run_selection
 from turnwise.rooms import get_suite
 from turnwise.store.connect import MEMORY
 from turnwise.store.reading import read_scores
@@ -18,10 +22,22 @@ from turnwise.store.store import Store
 class Result:
     """What an evaluation found. Shows itself as a table in a terminal and in a notebook."""
 
-    def __init__(self, outcome: Outcome, scores: Sequence[Score]) -> None:
+    def __init__(self, outcome: Outcome, store: Store) -> None:
         self._outcome = outcome
-        self.scores = scores
+        self._store = store
+
+    @cached_property
+    def scores(self) -> list[Score]:
         """Every score: value or reason, evidence, signature."""
+        return read_scores(self._store, self.run)
+
+    def compare(self, other: Result) -> list[dict[str, Any]]:
+        """How `other` differs from this result, on the items both have: per metric the difference and its interval."""
+        names = [name for name in self.run.config["metrics"] if name in other.run.config["metrics"]]
+        if self.run.suite != other.run.suite or not names:
+            raise UsageError("the two results have no metric in common", found=f"{self.run.suite}, {other.run.suite}")
+        common = run_selection(replace(self.run, config={**self.run.config, "metrics": names}))
+        return compare_scores(common.metrics, self.scores, other.scores)
 
     @property
     def run(self) -> Run:
@@ -91,8 +107,4 @@ def evaluate(
         values["metrics"] = [metrics] if isinstance(metrics, str) else list(metrics)
     parsed = parse_options(room, values)
     store = Store(db)
-    try:
-        outcome = run_job(room, parsed, store=store)
-        return Result(outcome, read_scores(store, outcome.run))
-    finally:
-        store.close()
+    return Result(run_job(room, parsed, store=store), store)

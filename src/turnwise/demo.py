@@ -33,7 +33,7 @@ def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
     yield DemoRun(
         "Dialogue: the same assistant, version 2",
         "dialogue",
-        "dialogue-v2",
+        "dialogue/version-2",
         {**common, "predictions": folder / "predictions_v2.jsonl", "version": "2"},
     )
 

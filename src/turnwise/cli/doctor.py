@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import PackageNotFoundError, requires, version
 from typing import Any
 
 from turnwise import __version__
@@ -45,6 +44,8 @@ def doctor(db: o.Db = None, json: o.Json = False) -> None:
 
 def _requirements(extra: str | None) -> list[str]:
     """Names of the packages turnwise (or one of its extras) needs."""
+    from importlib.metadata import requires
+
     names = []
     for line in requires("turnwise") or ():
         requirement, _, marker = line.partition(";")
@@ -55,6 +56,8 @@ def _requirements(extra: str | None) -> list[str]:
 
 
 def _version(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

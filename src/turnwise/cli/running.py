@@ -40,6 +40,7 @@ def run_room(
     finally:
         store.close()
     summary = outcome.summary
+    print_findings(summary["run"])
     if as_json:
         print_json(summary)
     elif not quiet:
@@ -53,7 +54,6 @@ def run_room(
 def _print_summary(summary: Mapping[str, Any]) -> None:
     from turnwise.report.tables import overview, slices
 
-    print_findings(summary["run"])
     print_table(overview(summary))
     for names in dict.fromkeys(tuple(r["group"]) for r in summary["results"] if r["group"]):
         for table in slices(summary, names, most=5):

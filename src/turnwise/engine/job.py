@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from turnwise.engine.executors import make_executor
 from turnwise.engine.plan import Plan, Source, make_plan
 from turnwise.engine.run import Progress, carry_out, check_resumable, new_run, status_kept
-from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.files import describe_files, make_folder, write_json
 from turnwise.report.summary import RESAMPLES, summarise, summary_object
@@ -155,7 +155,16 @@ def prepare(suite: Suite, options: RunOptions) -> tuple[Source, Selection, Plan]
         context=suite.context(options, source),
         carried=source.fields,
     )
-    return source, selection, make_plan(source, selection.metrics, selection.derived)
+    plan = make_plan(source, selection.metrics, selection.derived)
+    if plan.metrics and not any(metric.applies_to for metric in plan.metrics):
+        lacking = sorted({name for metric in plan.metrics for name in metric.missing})
+        raise InputError(
+            "there is nothing to measure: no record carries what the chosen metrics need",
+            found=f"no {', no '.join(lacking)}",
+            expected="; ".join(f"{m.spec.name} needs {', '.join(m.spec.needs)}" for m in selection.metrics),
+            remedy="check that the files are the right ones and their fields have the documented names",
+        )
+    return source, selection, plan
 
 
 def run_job(
@@ -218,7 +227,8 @@ def _begin(
 
 
 def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selection) -> Run:
-    config = options.model_dump(mode="json", exclude={"db", "out"})
+    config = options.model_dump(mode="json", exclude={"db"})
+    config["out"] = None if options.out is None else str(options.out.resolve())
     config["metrics"] = [name.partition("/")[2] for name, _ in selection.signatures]
     config["by"] = list(dict.fromkeys([*suite.groupings, *options.by]))
     config["context"] = dict(suite.context(options, source))

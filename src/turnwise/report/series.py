@@ -64,8 +64,9 @@ def group_rows(series: Series, items: ItemTable, by: Sequence[str]) -> Grouped:
     chosen = source[kept]
     labels = [columns.labels[i] for i in chosen.tolist()] if any(columns.labels) else None
     positions = series.positions[chosen]
+    steps = {name for rollup in series.output.rollups for step in rollup.steps for name in step.by}
     keyed = {CLUSTER: items.clusters.codes[positions], ITEM: positions}
-    keyed |= {name: codes.codes[positions] for name, codes in items.dimensions.items()}
+    keyed |= {name: items.dimensions[name].codes[positions] for name in steps if name in items.dimensions}
     rows = Rows(values[kept], statistics[kept], keyed, labels)
     n_total = np.bincount(groups[groups >= 0], minlength=len(keys)).tolist()
     missing = _missing(groups, reasons, columns.reasons.names, len(keys)) if not scored.all() else [{} for _ in keys]

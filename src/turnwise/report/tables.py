@@ -64,12 +64,14 @@ def metric_label(result: Mapping[str, Any]) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four significant digits and no exponent for everyday numbers; a dash for what is missing."""
+    """About four significant digits; a dash for what is missing."""
     if value is None:
         return "–"
     magnitude = abs(value)
     if magnitude >= 1000:
         return f"{value:,.1f}"
+    if 0 < magnitude < 0.01:
+        return f"{value:.3g}"
     return f"{value:.4f}" if magnitude < 10 else f"{value:.2f}"
 
 

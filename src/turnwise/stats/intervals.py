@@ -24,8 +24,9 @@ BOOTSTRAP_CLUSTERS = 50
 BOOTSTRAP_DF = 10.0
 """Below either, resampling shows too little of what other clusters could have been (docs/intervals.md)."""
 
-# Floats in one block of weights, or of leave-one-out statistics: 4 MB.
-BLOCK = 1 << 19
+# Floats in one block of weights (2 MB), and of leave-one-out statistics (1 MB, of which there are ten at a time).
+BLOCK = 1 << 18
+LOT = 1 << 17
 # Bytes of weights that are worth keeping between calls: 16 MB.
 KEPT = 1 << 24
 
@@ -68,7 +69,7 @@ class Resampler:
         return drawn.reshape(self.resamples, *totals.shape[1:])
 
     def blocks(self) -> Iterator[FloatArray]:
-        """Yield the weights in blocks (b, clusters) of at most 4 MB or one row, the same at every call."""
+        """Yield the weights in blocks (b, clusters) of at most 2 MB or one row, the same at every call."""
         if self._kept:
             yield from (counts.astype(np.float64) for counts in self._kept)
             return
@@ -123,7 +124,7 @@ def pooled_intervals(
     _check_level(level)
     if g == 0:
         return []
-    width = max(1, BLOCK // max(1, k * d))
+    width = max(1, LOT // max(1, k * d))
     lots = [slice(i, i + width) for i in range(0, g, width)]
     found = Spread.joined([spread(totals[:, lot], present[:, lot], value, bounds) for lot in lots])
     low, high, methods = _small_sample(found, bounds, level)

@@ -6,6 +6,7 @@ the evidence of a whole run.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import merge
@@ -82,7 +83,7 @@ def read_items(store: Store, run: Run) -> ItemTable:
     """Numbers, clusters and dimensions of every item, in the order of the data."""
     table = schema.items
     query = select(table.c.number, table.c.cluster, table.c.dimensions).where(table.c.run == run.key)
-    numbers: list[int] = []
+    numbers = array("q")
     clusters = _Encoder()
     dimensions: dict[str, _Encoder] = {}
     decoded: dict[str, dict[str, str]] = {}
@@ -246,8 +247,8 @@ class _Encoder:
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
-        self._rows: list[int] = []
-        self._codes: list[int] = []
+        self._rows = array("q")
+        self._codes = array("q")
 
     def put(self, row: int, text: str) -> None:
         self._rows.append(row)
@@ -255,7 +256,7 @@ class _Encoder:
 
     def codes(self, n: int) -> Codes:
         codes = np.full(n, -1, dtype=np.int64)
-        codes[self._rows] = self._codes
+        codes[np.frombuffer(self._rows, dtype=np.int64)] = np.frombuffer(self._codes, dtype=np.int64)
         return Codes(codes, list(self._known))
 
 
@@ -329,9 +330,9 @@ class _PartsBuilder:
         for name in dict.fromkeys(names):
             self._names.setdefault(name, len(self._names))
         columns = [[x for parts in decoded for x in parts[i]] for i in range(1, len(decoded[0]))]
-        rows = np.repeat(np.array(have, dtype=np.int32) + first, [len(parts[0]) for parts in decoded])
-        codes = np.array([self._names[name] for name in names], dtype=np.int32)
-        self._chunks.append((rows.astype(np.int64), codes.astype(np.int64), np.array(columns, dtype=np.float64).T))
+        rows = np.repeat(np.array(have, dtype=np.int64) + first, [len(parts[0]) for parts in decoded])
+        codes = np.array([self._names[name] for name in names], dtype=np.int64)
+        self._chunks.append((rows, codes, np.array(columns, dtype=np.float64).T))
 
     def columns(self, width: int) -> PartColumns:
         if not self._chunks:

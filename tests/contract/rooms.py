@@ -1,0 +1,25 @@
+"""The rooms under contract, each with its adapter, and the metrics that turnwise itself registers there."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+from tests.contract import dialogue_adapter
+from turnwise.kernel.registry import REGISTRY, AnyMetric
+from turnwise.rooms import register_metrics
+
+ADAPTERS: dict[str, ModuleType] = {dialogue_adapter.ROOM: dialogue_adapter}
+"""An adapter offers ROOM, CONTEXT, COVERED, NO_PERFECT_INPUT, SOURCES; `records(min_size)`, a strategy for lists of
+records of whole clusters; `batch(records, index)`; `examples()`; and the systems `perfect`, `silent` and `never_silent`,
+each from records to the same records with other predictions."""
+
+
+def metrics_of(room: str) -> dict[str, AnyMetric]:
+    """Short name to metric; what plug-ins and other tests register is not under this contract."""
+    register_metrics()
+    found = {}
+    for full_name in REGISTRY.names(room):
+        metric = REGISTRY.get(full_name)
+        if getattr(metric, "__module__", "turnwise").startswith("turnwise"):
+            found[metric.spec.name] = metric
+    return found

@@ -1,0 +1,318 @@
+"""The contract that every metric of every room fulfils, whatever it measures."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.contract.measuring import Found, Table, all_settings, best, by_unit, measure, rolled_up
+from tests.contract.rooms import ADAPTERS, metrics_of
+from turnwise.engine.measure import Workload
+from turnwise.kernel.derived import Derived
+from turnwise.kernel.metric import Metric, Settings
+from turnwise.kernel.rollup import Pooled
+from turnwise.kernel.score import Score, Status
+from turnwise.rooms import ROOMS, get_suite
+from turnwise.store.reading import read_scores
+from turnwise.store.run import Run
+from turnwise.store.store import Store
+
+quick = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+MEASURED = [
+    (room, name)
+    for room, adapter in ADAPTERS.items()
+    for name, metric in metrics_of(room).items()
+    if not isinstance(metric, Derived) and name in adapter.COVERED
+]
+DERIVED = [metric for room in ADAPTERS for metric in metrics_of(room).values() if isinstance(metric, Derived)]
+every_metric = pytest.mark.parametrize(("room", "name"), MEASURED, ids=["/".join(one) for one in MEASURED])
+
+
+def made(room: str, name: str, **changes: Any) -> Metric:
+    metric = metrics_of(room)[name]
+    assert not isinstance(metric, Derived)
+    return metric(Settings(context=ADAPTERS[room].CONTEXT, **changes))
+
+
+def drawn(data: st.DataObject, room: str, min_size: int = 0) -> tuple[ModuleType, list[Any]]:
+    adapter = ADAPTERS[room]
+    return adapter, data.draw(adapter.records(min_size), label="records")
+
+
+def with_other_settings(room: str, name: str) -> Iterator[Metric]:
+    metric = metrics_of(room)[name]
+    assert not isinstance(metric, Derived)
+    for chosen in all_settings(metric.spec):
+        yield metric(Settings(chosen.profile, chosen.values, ADAPTERS[room].CONTEXT))
+
+
+# --- nobody is left out -------------------------------------------------------------------------------------
+
+
+def test_every_room_has_an_adapter() -> None:
+    assert set(ADAPTERS) == set(ROOMS), "write tests/contract/<room>_adapter.py and name it in tests/contract/rooms.py"
+
+
+@pytest.mark.parametrize("room", ADAPTERS)
+def test_every_metric_is_under_contract(room: str) -> None:
+    covered = set(ADAPTERS[room].COVERED)
+    registered = {name for name, metric in metrics_of(room).items() if not isinstance(metric, Derived)}
+    assert registered == covered, (
+        f"in no category of tests/contract/{room}_adapter.py: {sorted(registered - covered)}; "
+        f"there but not registered: {sorted(covered - registered)}"
+    )
+    assert set(ADAPTERS[room].NO_PERFECT_INPUT) <= covered
+    assert all(ADAPTERS[room].NO_PERFECT_INPUT.values())
+
+
+@every_metric
+def test_the_declaration_is_complete(room: str, name: str) -> None:
+    spec = made(room, name).spec
+    assert (spec.room, spec.name) == (room, name)
+    assert spec.version >= 1
+    assert spec.question.endswith("?")
+    assert len({output.name for output in spec.outputs}) == len(spec.outputs)
+    for output in spec.outputs:
+        low, high = output.range
+        assert low is None or high is None or low < high
+        assert sum(rollup.primary for rollup in output.rollups) <= 1
+        assert len({rollup.name for rollup in output.rollups}) == len(output.rollups)
+
+
+# --- what is measured ---------------------------------------------------------------------------------------
+
+
+@every_metric
+def test_an_empty_batch_gives_nothing(room: str, name: str) -> None:
+    for metric in with_other_settings(room, name):
+        assert measure(metric, ADAPTERS[room].batch([])) == []
+
+
+@every_metric
+@quick
+@given(data=st.data())
+def test_one_item_gives_what_it_gives_among_others(room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room, min_size=1)
+    metric = made(room, name)
+    together = by_unit(measure(metric, adapter.batch(records)))
+    alone: dict[Any, Any] = {}
+    for unit, part in adapter.batch(records).split(metric.spec.unit):
+        found = by_unit(measure(metric, part))
+        assert {key[0] for key in found} <= {unit.id}
+        alone |= found
+    assert alone == together
+
+
+@every_metric
+@quick
+@given(data=st.data())
+def test_only_what_was_declared(room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room)
+    batch = adapter.batch(records)
+    units = {(unit.kind, unit.id): unit for unit, _ in batch.items()}
+    for metric in with_other_settings(room, name):
+        outputs = {output.name: output for output in metric.outputs}
+        for unit, output, found, value in measure(metric, batch):
+            assert unit == units[metric.spec.unit, unit.id]
+            assert output in outputs
+            assert found.status is not Status.ERROR
+            assert (found.statistics is None) == (value is None)
+            vectors = [found.statistics] if found.statistics is not None else []
+            vectors += list((found.parts or {}).values())
+            assert not found.parts or metric.spec.part is not None
+            for vector in vectors:
+                assert len(vector) == len(outputs[output].statistics)
+                assert np.isfinite(vector).all()
+            if value is not None:
+                low, high = outputs[output].range
+                assert np.isfinite(value)
+                assert low is None or low <= value
+                assert high is None or value <= high
+
+
+@every_metric
+@quick
+@given(data=st.data())
+def test_measuring_changes_no_record_and_gives_the_same_again(room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room)
+    before = copy.deepcopy(records)
+    metric, batch = made(room, name), adapter.batch(records)
+    first, second = measure(metric, batch), measure(metric, batch)
+    assert records == before
+    assert first == second
+    assert measure(made(room, name), adapter.batch(before)) == first
+
+
+@every_metric
+@quick
+@given(data=st.data())
+def test_the_order_of_records_does_not_matter(room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room)
+    shuffled = data.draw(st.permutations(records), label="order")
+    metric = made(room, name)
+    straight, other = (measure(metric, adapter.batch(order)) for order in (records, shuffled))
+    assert by_unit(other) == by_unit(straight)
+    for output in metric.outputs:
+        for rollup in output.rollups:
+            one, two = (rolled_up(metric, output, found, rollup) for found in (straight, other))
+            assert two == (None if one is None else pytest.approx(one, nan_ok=True))
+
+
+@every_metric
+@quick
+@given(data=st.data())
+def test_shards_add_up(room: str, name: str, data: st.DataObject) -> None:
+    """pooled(a) + pooled(b) = pooled(a + b) for every roll-up that can be merged."""
+    adapter, records = drawn(data, room)
+    metric = made(room, name)
+    whole = measure(metric, adapter.batch(records))
+    clusters = sorted({one.unit.cluster for one in whole})
+    in_first = {c for c in clusters if data.draw(st.booleans(), label=f"{c} is in a")}
+    kind_units = {unit.id: unit.cluster for unit, _ in adapter.batch(records).items()}
+    shards: list[list[Found]] = []
+    for wanted in (True, False):
+        own = [r for r in records if (kind_units[r.unit.id] in in_first) is wanted]
+        shards.append(measure(metric, adapter.batch(own)))
+    assert by_unit(shards[0]) | by_unit(shards[1]) == by_unit(whole)
+    for output in metric.outputs:
+        table = Table(metric, output, *shards)
+        for rollup in (found for found in output.rollups if found.additive):
+            a, b, both = (table.compiled(rollup, *which) for which in ((0,), (1,), (0, 1)))
+            assert isinstance(both, Pooled)
+            if a.totals.shape == b.totals.shape == both.totals.shape:
+                np.testing.assert_allclose(a.totals + b.totals, both.totals)
+                np.testing.assert_allclose(both.value(a.totals.sum(axis=0) + b.totals.sum(axis=0)), both.point())
+
+
+# --- known systems ------------------------------------------------------------------------------------------
+
+PERFECTIBLE = [(room, name) for room, name in MEASURED if name not in ADAPTERS[room].NO_PERFECT_INPUT]
+perfectible = pytest.mark.parametrize(("room", "name"), PERFECTIBLE, ids=["/".join(one) for one in PERFECTIBLE])
+
+
+def assert_perfect(metric: Metric, found: list[Found]) -> None:
+    for output in metric.outputs:
+        scored = [one for one in found if one.output == output.name and one.value is not None]
+        assert [one for one in scored if one.value != best(output)] == []
+        for rollup in output.rollups if scored else ():
+            assert rolled_up(metric, output, found, rollup) == pytest.approx(best(output))
+    assert all(one.measurement.status is not Status.ERROR for one in found)
+
+
+@perfectible
+@quick
+@given(data=st.data())
+def test_perfect_input_gives_the_best_value(room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room)
+    for metric in with_other_settings(room, name):
+        assert_perfect(metric, measure(metric, adapter.batch(adapter.perfect(records))))
+
+
+@perfectible
+def test_perfect_input_is_scored(room: str, name: str) -> None:
+    """So that the test before this one cannot pass because nothing is scored."""
+    adapter = ADAPTERS[room]
+    found = measure(made(room, name), adapter.batch(adapter.perfect(adapter.examples())))
+    assert sum(one.value is not None for one in found) > len(adapter.examples()) / 2
+    assert_perfect(made(room, name), found)
+
+
+@perfectible
+@quick
+@given(data=st.data())
+def test_the_rooms_own_oracle_is_perfect(room: str, name: str, data: st.DataObject) -> None:
+    """`--baselines` promises an oracle: it reaches the best value, or it is none."""
+    adapter, records = drawn(data, room)
+    oracle = get_suite(room).baselines.get("oracle")
+    if oracle is not None:
+        assert_perfect(made(room, name), measure(made(room, name), oracle(adapter.batch(records))))
+
+
+# --- kept and sent ------------------------------------------------------------------------------------------
+
+
+@every_metric
+@quick
+@given(data=st.data())
+def test_a_pickled_metric_measures_the_same(room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room)
+    for metric in with_other_settings(room, name):
+        again = pickle.loads(pickle.dumps(metric))
+        assert again.signature == metric.signature
+        assert measure(again, pickle.loads(pickle.dumps(adapter.batch(records)))) == measure(
+            metric, adapter.batch(records)
+        )
+
+
+@pytest.fixture(scope="module")
+def memory() -> Iterator[Store]:
+    store = Store(":memory:")
+    yield store
+    store.close()
+
+
+@every_metric
+@quick
+@given(data=st.data())
+def test_every_score_comes_back_from_the_store(memory: Store, room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room)
+    metric, batch = made(room, name), adapter.batch(records)
+    run = memory.begin(
+        Run(
+            suite=room,
+            system="s",
+            version="",
+            profile="turnwise",
+            dataset_fingerprint="d",
+            turnwise_version="0",
+            config={},
+            environment={},
+        ),
+        [(metric.spec.full_name, metric.signature)],
+    )
+    memory.write_batch(run, Workload([(0, metric)])(batch))
+    expected = [
+        Score(
+            metric=metric.spec.full_name,
+            unit=unit,
+            signature=metric.signature,
+            output=output,
+            variant=found.variant,
+            repeat=found.repeat,
+            value=value,
+            label=found.label,
+            statistics=found.statistics,
+            parts=found.parts or None,  # no parts and no part are the same
+            status=found.status,
+            reason=found.reason,
+            evidence=found.evidence,
+        )
+        for unit, output, found, value in measure(metric, batch)
+    ]
+    assert sorted(read_scores(memory, run), key=_place) == sorted(expected, key=_place)
+
+
+def _place(score: Score) -> tuple[str, str, str, int]:
+    return (score.unit.id, score.output, score.variant, score.repeat)
+
+
+# --- derived metrics ----------------------------------------------------------------------------------------
+
+
+def test_derived_metrics_are_made_of_registered_ones_and_keep_the_shape() -> None:
+    for derived in DERIVED:
+        known = metrics_of(derived.spec.room)
+        for needed in derived.inputs:
+            assert needed.output in {output.name for output in known[needed.metric].spec.outputs}
+        for shape in ((4,), (2, 3)):
+            inputs = {needed.label: np.full(shape, 0.5) for needed in derived.inputs}
+            assert np.shape(derived.function(inputs)) == shape
