@@ -279,6 +279,16 @@ def test_metadata_and_domain_become_dimensions(join: Join) -> None:
     }
 
 
+def test_an_empty_state_is_a_state(join: Join) -> None:
+    """Before the user has asked for anything, nothing is the right answer."""
+    greeting = dialogue("a", state={})
+    source = join(greeting, greeting)
+    assert source.fields["reference.state"] == source.fields["prediction.state"] == 3
+    result = turnwise.evaluate({"references": greeting, "predictions": greeting}, resamples=100)
+    assert result.value("joint_goal_accuracy") == 1
+    assert result.value("slot_accuracy") is None
+
+
 def test_fingerprints_tell_what_changed(join: Join) -> None:
     source = join(dialogue("a"), dialogue("a"))
     other_prediction = join(dialogue("a"), dialogue("a", 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from turnwise.cli.console import print_json, print_table, progress_bar, say
@@ -44,19 +44,19 @@ def run_room(
     if as_json:
         print_json(summary)
     elif not quiet:
-        _print_summary(summary)
+        _print_summary(summary, options.by)
     for path in outcome.files:
         say(f"wrote {path}")
-    say(f"kept as run {outcome.run.id} in {store.place}")
+    say(f"kept as run {outcome.run.id} in {store.place}; turnwise show {outcome.run.id} --by DIMENSION slices it")
     return summary
 
 
-def _print_summary(summary: Mapping[str, Any]) -> None:
+def _print_summary(summary: Mapping[str, Any], by: Sequence[tuple[str, ...]]) -> None:
     from turnwise.report.tables import overview, slices
 
     print_table(overview(summary))
-    for names in dict.fromkeys(tuple(r["group"]) for r in summary["results"] if r["group"]):
-        for table in slices(summary, names, most=5):
+    for names in by:
+        for table in slices(summary, names):
             print()
             print_table(table)
 

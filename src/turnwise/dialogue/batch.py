@@ -14,7 +14,6 @@ from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
 
 MISSING = "missing prediction"
-NOT_SUBMITTED = "not submitted"
 
 
 @dataclass

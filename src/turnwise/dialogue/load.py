@@ -106,6 +106,11 @@ class DialogueSource:
         return {f"{side}.{name}": dialogues.tally.fields[name] for side, dialogues in sides for name in FIELDS}
 
     @property
+    def dimensions(self) -> set[str]:
+        """The domain and every metadata column of either side."""
+        return {"domain", *self.references.tally.metadata, *self.predictions.tally.metadata}
+
+    @property
     def coverage(self) -> dict[str, int]:
         """How much of the data set was answered."""
         return {

@@ -20,7 +20,7 @@ from turnwise.engine.run import Progress, carry_out, check_resumable, new_run, s
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.files import describe_files, make_folder, write_json
-from turnwise.report.summary import RESAMPLES, summarise, summary_object
+from turnwise.report.summary import RESAMPLES, check_dimensions, summarise, summary_object
 from turnwise.store.run import FINISHED, Run, now
 from turnwise.store.store import Store
 
@@ -155,9 +155,10 @@ def prepare(suite: Suite, options: RunOptions) -> tuple[Source, Selection, Plan]
         context=suite.context(options, source),
         carried=source.fields,
     )
+    _check_dimensions(options.by, source, selection)
     plan = make_plan(source, selection.metrics, selection.derived)
     if plan.metrics and not any(metric.applies_to for metric in plan.metrics):
-        lacking = sorted({name for metric in plan.metrics for name in metric.missing})
+        lacking = sorted({name for m in plan.metrics for name, n in m.missing.items() if n == plan.items})
         raise InputError(
             "there is nothing to measure: no record carries what the chosen metrics need",
             found=f"no {', no '.join(lacking)}",
@@ -165,6 +166,11 @@ def prepare(suite: Suite, options: RunOptions) -> tuple[Source, Selection, Plan]
             remedy="check that the files are the right ones and their fields have the documented names",
         )
     return source, selection, plan
+
+
+def _check_dimensions(by: Sequence[tuple[str, ...]], source: Source, selection: Selection) -> None:
+    known = {*source.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)}
+    check_dimensions(by, known)
 
 
 def run_job(

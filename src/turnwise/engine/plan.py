@@ -41,6 +41,11 @@ class Source(Protocol):
         ...
 
     @property
+    def dimensions(self) -> Set[str]:
+        """What the items can be sliced by."""
+        ...
+
+    @property
     def coverage(self) -> Mapping[str, int]:
         """How much of the data set was answered."""
         ...

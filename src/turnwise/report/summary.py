@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -51,7 +51,7 @@ def summarise(
     groupings: list[By] = [(), *(tuple(names) for names in (run.config.get("by", []) if by is None else by))]
     items = read_items(store, run)
     if by is not None:
-        _check_dimensions(by, items, selection)
+        check_dimensions(by, {*items.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)})
     resampler = Resampler(max(1, len(items.clusters.names)), resamples)
     results: list[dict[str, Any]] = []
     for series in _all_series(store, run, selection, items):
@@ -102,13 +102,13 @@ def summary_object(run: Run, results: Sequence[dict[str, Any]]) -> dict[str, Any
     }
 
 
-def _check_dimensions(by: Sequence[By], items: ItemTable, selection: Selection) -> None:
-    known = sorted({*items.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)})
+def check_dimensions(by: Sequence[By], known: Collection[str]) -> None:
+    """Refuse to slice by what no item has."""
     for name in (name for names in by for name in names):
         if name not in known:
             raise UsageError(
                 f"--by {name}: no item has that dimension",
-                expected=", ".join(known) or "no dimension: the items have none",
+                expected=", ".join(sorted(known)) or "no dimension: the items have none",
                 remedy=near_misses(name, known) or None,
             )
 

@@ -67,6 +67,8 @@ class Tally:
     """How many exchanges carry each field."""
     values: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each slot has each value, as written."""
+    metadata: set[str] = field(default_factory=set)
+    """The names of all metadata columns."""
     notes: Counter[str] = field(default_factory=Counter)
     """Things worth saying about the file."""
 
@@ -76,6 +78,7 @@ class Tally:
             value = getattr(exchange, name)
             if value is not None and value != {}:
                 self.fields[name] += 1
+        self.metadata.update(exchange.metadata)
         for slot, value in (exchange.state or {}).items():
             if type(value) is str:
                 self.values[slot, value] += 1
@@ -125,7 +128,10 @@ def read_json(path: Path) -> tuple[Any, str]:
     """A JSON file, or the only JSON file in a zip, parsed, with the hash of the file's bytes."""
     data = read_bytes(path)
     sha256 = hashlib.sha256(data).hexdigest()
-    if zipfile.is_zipfile(path):
+    if data.startswith(b"PK\x03\x04"):
+        if not zipfile.is_zipfile(path):
+            remedy = "it was probably cut off when it was copied: fetch it again"
+            raise InputError("the zip is damaged", where=str(path), found="no directory at its end", remedy=remedy)
         with zipfile.ZipFile(path) as archive:
             names = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX")]
             if len(names) != 1:

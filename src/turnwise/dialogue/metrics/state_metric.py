@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from turnwise.dialogue.batch import MISSING, NOT_SUBMITTED, ExchangeBatch
+from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.states import Cells, StateTable
 from turnwise.kernel.metric import Metric, Parameter
 from turnwise.kernel.rollup import BoolArray
@@ -33,7 +33,7 @@ class StateMetric(Metric):
             if not table.reference_known[position]:
                 found = skipped("no reference state")
             elif pair.prediction is None and (batch.submitted_only or not self.missing_counts_as_wrong):
-                found = skipped(NOT_SUBMITTED if batch.submitted_only else MISSING)
+                found = skipped(MISSING)
             elif pair.prediction is not None and not table.predicted_known[position]:
                 found = skipped("no predicted state")
             yield pair.unit, "value", found

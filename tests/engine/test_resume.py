@@ -1,0 +1,511 @@
+"""A run that was killed goes on where it stopped and ends with the same rows, as if nothing had happened.
+
+Real processes are killed here: at twenty random moments, and at each step of a run. A plug-in metric writes down every
+exchange it is asked about, so that measuring anything twice that was already kept would be seen.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import select, text
+
+from turnwise.cli import main
+from turnwise.dialogue import load
+from turnwise.dialogue.suite import SUITE
+from turnwise.engine.job import parse_options, run_job
+from turnwise.engine.run import Interrupted
+from turnwise.store import schema
+from turnwise.store.run import Run
+from turnwise.store.store import Store
+
+TURNWISE = str(Path(sys.executable).with_name("turnwise"))
+N_KILLS = 20
+METRICS = ("slot_accuracy", "joint_goal_accuracy", "system_latency_ms", "witness")
+TABLES = (schema.batches, schema.items, schema.scores, schema.run_metrics, schema.rollups)
+
+WITNESS = """
+import os
+from turnwise.kernel.metric import Metric, MetricSpec
+from turnwise.kernel.score import measured
+
+class Witness(Metric):
+    spec = MetricSpec(room="dialogue", name="witness", version=1, question="Who was measured?", unit="exchange")
+
+    def measure(self, batch):
+        log = os.open(os.environ["WITNESS_LOG"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+        for pair in batch.pairs:
+            os.write(log, f"{pair.unit.id}\\n".encode())
+            yield pair.unit, "value", measured((float(len(pair.reference.state)),))
+        os.close(log)
+"""
+
+# Runs when Python starts: smaller batches, and a signal at the n-th call of a function.
+AT_START = """
+import os
+if "BATCH" in os.environ:
+    from turnwise.dialogue import load
+    load.BATCH_EXCHANGES = int(os.environ["BATCH"])
+if "KILL_AT" in os.environ:
+    import functools, importlib, itertools
+    place, _, number = os.environ["KILL_AT"].partition("#")
+    module, _, names = place.partition(":")
+    *owners, name = names.split(".")
+    owner = functools.reduce(getattr, owners, importlib.import_module(module))
+    calls, original = itertools.count(1), getattr(owner, name)
+    def counted(*arguments, **named):
+        if next(calls) == int(number):
+            os.kill(os.getpid(), int(os.environ.get("KILL_WITH", "9")))
+        return original(*arguments, **named)
+    setattr(owner, name, counted)
+"""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A folder with generated data and the plug-in; starts `turnwise` there."""
+
+    folder: Path
+
+    def command(self, db: str, name: str, *more: str) -> list[str]:
+        data = ["--references", str(self.folder / "references.jsonl")]
+        data += ["--predictions", str(self.folder / "predictions.jsonl")]
+        options = ["--system", name, "--resamples", "100", "--metrics", *METRICS]
+        return [TURNWISE, "run", "dialogue", *data, *options, *self.places(db, name), *more]
+
+    def resume(self, db: str, name: str, run: Run, *more: str) -> list[str]:
+        return [TURNWISE, "run", "dialogue", "--resume", run.id, *self.places(db, name), *more]
+
+    def places(self, db: str, name: str) -> list[str]:
+        return ["--db", db, "--out", str(self.folder / name)]
+
+    def environment(self, log: str, **more: str) -> dict[str, str]:
+        path = {"PYTHONPATH": str(self.folder / "plugin"), "WITNESS_LOG": str(self.folder / log)}
+        return {**os.environ, "OPENBLAS_NUM_THREADS": "1", **path, **more}
+
+    def start(self, command: list[str], log: str, **environment: str) -> subprocess.Popen[str]:
+        pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen(command, env=self.environment(log, **environment), start_new_session=True, **pipes)
+
+    def finish(self, command: list[str], log: str, **environment: str) -> tuple[int, str]:
+        """The exit code and what was said on standard error."""
+        process = self.start(command, log, **environment)
+        said = process.communicate(timeout=120)[1]
+        return process.returncode, said
+
+    def measured(self, log: str) -> Counter[str]:
+        path = self.folder / log
+        return Counter(path.read_text().split()) if path.exists() else Counter()
+
+
+def make_site(folder: Path, dialogues: int, seed: int = 7) -> Site:
+    """Dialogues of 16 exchanges: a state that grows, predicted with some mistakes and gaps."""
+    rng = random.Random(seed)
+    slots = ["hotel-area", "hotel-stars", "train-day", "train-leaveat", "taxi-departure", "restaurant-food"]
+    values = ["north", "centre", "4", "monday", "dontcare", "10:15", "cambridge", "thai"]
+    with (folder / "references.jsonl").open("w") as references, (folder / "predictions.jsonl").open("w") as predictions:
+        for d in range(dialogues):
+            state: dict[str, str] = {}
+            for turn in range(16):
+                state = {**state, rng.choice(slots): rng.choice(values)}
+                place = {"dialogue_id": f"d{d:03}", "turn_id": turn}
+                domain = rng.choice(slots).partition("-")[0]
+                references.write(json.dumps({**place, "domain": domain, "state": state}) + "\n")
+                if rng.random() > 0.03:
+                    guess = {s: v if rng.random() < 0.95 else rng.choice(values) for s, v in state.items()}
+                    predicted = {**place, "state": guess, "latency_ms": rng.randint(100, 900)}
+                    predictions.write(json.dumps(predicted) + "\n")
+    plugin = folder / "plugin"
+    (plugin / "witness-1.0.dist-info").mkdir(parents=True)
+    (plugin / "witness.py").write_text(WITNESS)
+    (plugin / "sitecustomize.py").write_text(AT_START)
+    (plugin / "witness-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: witness\nVersion: 1.0\n")
+    entry = "[turnwise.metrics]\ndialogue/witness = witness:Witness\n"
+    (plugin / "witness-1.0.dist-info" / "entry_points.txt").write_text(entry)
+    return Site(folder)
+
+
+def find_run(db: str, name: str) -> Run | None:
+    """The run of that system, if it has begun."""
+    if "://" not in db and not Path(db).exists():
+        return None
+    store = Store(db)
+    try:
+        return next((run for run in store.runs() if run.system == name), None)
+    finally:
+        store.close()
+
+
+def rows(db: str, run: Run) -> dict[str, list[tuple[Any, ...]]]:
+    """Every row of a run, all columns but the run's key."""
+    store = Store(db)
+    try:
+        with store.reading() as connection:
+            return {
+                table.name: sorted(
+                    (tuple(row)[1:] for row in connection.execute(select(table).where(table.c.run == run.key))), key=str
+                )
+                for table in TABLES
+            }
+    finally:
+        store.close()
+
+
+def files(folder: Path) -> dict[str, Any]:
+    """The files of a run; of the summary only its results."""
+    found: dict[str, Any] = {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.startswith(".")}
+    return {**found, "summary.json": json.loads(found["summary.json"])["results"]}
+
+
+def seal(db: str, run: Run) -> None:
+    """From now on, changing or deleting what was kept of a run fails (SQLite)."""
+    store = Store(db)
+    with store.writing() as connection:
+        for table in ("batches", "items", "scores"):
+            for what in ("UPDATE", "DELETE"):
+                refuse = f"BEGIN SELECT RAISE(ABORT, '{what} of kept {table}'); END"
+                name, which = f"{what}_{table}_{run.key}", f"ON {table} WHEN OLD.run = {run.key}"
+                connection.execute(text(f"CREATE TRIGGER {name} BEFORE {what} {which} {refuse}"))
+    store.close()
+
+
+def check_after_kill(site: Site, db: str, name: str, expected: Expected, *more: str, **environment: str) -> str:
+    """Resume what a kill left behind, hold it against the undisturbed run; says in which state the kill found it."""
+    run = find_run(db, name)
+    if run is None:
+        code, said = site.finish(site.command(db, name), f"{name}.again", **environment)
+        assert code == 0, said
+        state, run = "not begun", find_run(db, name)
+    elif run.status == "finished":
+        code, said = site.finish(site.resume(db, name, run), f"{name}.again", **environment)
+        assert (code, f"run {run.id} has finished" in said) == (2, True), said
+        assert site.measured(f"{name}.again") == Counter()
+        state = "finished"
+    else:
+        assert run.status == "interrupted"
+        kept = rows(db, run)
+        if "://" not in db:
+            seal(db, run)
+        code, said = site.finish(site.resume(db, name, run, *more), f"{name}.again", **environment)
+        assert code == 0, said
+        after = rows(db, run)
+        for table in ("batches", "items", "scores"):
+            assert set(kept[table]) <= set(after[table])
+        ids = [row[2] for row in kept["items"]]
+        assert set(ids) <= set(site.measured(name))
+        missing = Counter(row[2] for row in expected.rows["items"]) - Counter(ids)
+        assert site.measured(f"{name}.again") == missing, "what was kept was measured again, or not everything was"
+        state = f"{len(kept['batches'])} batches, {'with' if kept['rollups'] else 'without'} roll-ups"
+    assert run is not None
+    ended = find_run(db, name)
+    assert ended is not None
+    assert (ended.id, ended.status) == (run.id, "finished")
+    assert rows(db, run) == expected.rows
+    assert files(site.folder / name) == expected.files
+    return state
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a run ends with that nobody disturbs."""
+
+    rows: dict[str, list[tuple[Any, ...]]]
+    files: dict[str, Any]
+    seconds: float
+
+
+def undisturbed(site: Site, db: str, name: str, **environment: str) -> Expected:
+    began = time.monotonic()
+    code, said = site.finish(site.command(db, name), name, **environment)
+    seconds = time.monotonic() - began
+    assert code == 0, said
+    run = find_run(db, name)
+    assert run is not None
+    found = rows(db, run)
+    ids = [row[2] for row in found["items"]]
+    assert site.measured(name) == Counter(ids) == Counter(set(ids))
+    assert len(found["scores"]) == len(METRICS) * len(ids)
+    return Expected(found, files(site.folder / name), seconds)
+
+
+# Killed at random moments
+
+
+def test_twenty_random_kills(tmp_path: Path) -> None:
+    """Spread over the whole duration of a run: loading, four batches, roll-up, writing files."""
+    site = make_site(tmp_path, 200)
+    with ThreadPoolExecutor(2) as pool:
+        pair = [pool.submit(undisturbed, site, str(tmp_path / f"{name}.sqlite"), name) for name in ("one", "two")]
+        expected, other = (one.result() for one in pair)
+        assert (expected.rows, expected.files) == (other.rows, other.files)
+        assert [row[0] for row in expected.rows["batches"]] == [0, 1, 2, 3]
+        seconds = (expected.seconds + other.seconds) / 2
+        rng = random.Random(20)
+        delays = [seconds * (i + rng.random()) / N_KILLS for i in range(N_KILLS)]
+
+        def trial(number: int) -> str:
+            db, name = str(tmp_path / f"{number}.sqlite"), f"kill{number}"
+            process = site.start(site.command(db, name), name)
+            time.sleep(delays[number])
+            process.kill()
+            process.communicate()
+            try:
+                return check_after_kill(site, db, name, expected)
+            except AssertionError as error:
+                return f"FAILED after {delays[number]:.2f} of {seconds:.2f} s: {error}"
+
+        states = list(pool.map(trial, range(N_KILLS)))
+    assert [state for state in states if state.startswith("FAILED")] == []
+    assert any("batches" in state for state in states), states
+    print(Counter(states))
+
+
+# Killed at each step
+
+STEPS = {
+    "turnwise.store.store:Store.begin#1": "not begun",
+    "turnwise.engine.job:carry_out#1": "0 batches, without roll-ups",
+    "turnwise.store.store:Store._insert#4": "0 batches, without roll-ups",  # items are written, scores are not
+    "turnwise.store.store:Store._insert#7": "1 batches, without roll-ups",
+    "turnwise.store.store:Store.write_batch#3": "2 batches, without roll-ups",
+    "turnwise.engine.job:summarise#1": "4 batches, without roll-ups",
+    "turnwise.store.store:Store.save_rollups#1": "4 batches, without roll-ups",
+    "turnwise.report.files:CsvWriter.write#20": "4 batches, with roll-ups",
+    "turnwise.store.store:Store.add_artifacts#1": "4 batches, with roll-ups",
+    "turnwise.store.store:Store.end#1": "4 batches, with roll-ups",
+}
+
+
+def test_a_kill_at_each_step(db: str, tmp_path: Path) -> None:
+    site = make_site(tmp_path, 8)
+    small = {"BATCH": "32"}  # two dialogues
+    expected = undisturbed(site, db, "undisturbed", **small)
+
+    def trial(numbered: tuple[int, str]) -> str:
+        number, step = numbered
+        name = f"step{number}"
+        code, said = site.finish(site.command(db, name), name, KILL_AT=step, **small)
+        assert code == -signal.SIGKILL, f"{step}: {said}"
+        return check_after_kill(site, db, name, expected, **small)
+
+    with ThreadPoolExecutor(2) as pool:
+        assert dict(zip(STEPS, pool.map(trial, enumerate(STEPS)), strict=True)) == STEPS
+
+
+def test_a_run_resumed_in_worker_processes_equals_the_inline_one(tmp_path: Path, sqlite_path: str) -> None:
+    site, small = make_site(tmp_path, 8), {"BATCH": "32"}
+    expected = undisturbed(site, sqlite_path, "undisturbed", **small)
+    kill = {"KILL_AT": "turnwise.store.store:Store.write_batch#2", **small}
+    assert site.finish(site.command(sqlite_path, "apart"), "apart", **kill)[0] == -signal.SIGKILL
+    workers = ("--executor", "processes", "--workers", "2")
+    state = check_after_kill(site, sqlite_path, "apart", expected, *workers, **small)
+    assert state == "1 batches, without roll-ups"
+
+
+def test_two_resumes_at_once(tmp_path: Path, sqlite_path: str) -> None:
+    """One of them goes on with the run; the other is told that it is running, or that it has finished."""
+    site, small = make_site(tmp_path, 40), {"BATCH": "16"}
+    expected = undisturbed(site, sqlite_path, "undisturbed", **small)
+    kill = {"KILL_AT": "turnwise.store.store:Store.write_batch#2", **small}
+    assert site.finish(site.command(sqlite_path, "twice"), "twice", **kill)[0] == -signal.SIGKILL
+    run = find_run(sqlite_path, "twice")
+    assert run is not None
+    command = site.resume(sqlite_path, "twice", run)
+    with ThreadPoolExecutor(2) as pool:
+        ends = sorted(pool.map(lambda log: site.finish(command, log, **small), ("left", "right")))
+    assert [code for code, _ in ends] == [0, 2], ends
+    assert re.search(f"run {run.id} (is still running|has finished)", ends[1][1])
+    ended = find_run(sqlite_path, "twice")
+    assert ended is not None
+    assert ended.status == "finished"
+    assert rows(sqlite_path, run) == expected.rows
+
+
+# Ctrl-C
+
+
+@pytest.mark.parametrize("executor", ["inline", "processes"])
+def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, sqlite_path: str, executor: str) -> None:
+    site, small = make_site(tmp_path, 8), {"BATCH": "32"}
+    expected = undisturbed(site, sqlite_path, "undisturbed", **small)
+    interrupt = {"KILL_AT": "turnwise.store.store:Store.write_batch#2", "KILL_WITH": str(int(signal.SIGINT)), **small}
+    code, said = site.finish(site.command(sqlite_path, "c", "--executor", executor), "c", **interrupt)
+    run = find_run(sqlite_path, "c")
+    assert run is not None
+    assert (code, run.status) == (1, "interrupted")
+    assert f"run {run.id} was interrupted" in said
+    assert f"--resume {run.id}" in said
+    assert "Traceback" not in said
+    code, said = site.finish(site.resume(sqlite_path, "c", run), "c.again", **small)
+    assert code == 0, said
+    assert rows(sqlite_path, run) == expected.rows
+
+
+def test_the_command_that_ctrl_c_prints_goes_on_with_the_run(tmp_path: Path, sqlite_path: str) -> None:
+    site, small = make_site(tmp_path, 8), {"BATCH": "32"}
+    interrupt = {"KILL_AT": "turnwise.store.store:Store.write_batch#2", "KILL_WITH": str(int(signal.SIGINT)), **small}
+    _, said = site.finish(site.command(sqlite_path, "c"), "c", **interrupt)
+    printed = re.search(r"turnwise (run dialogue .*--resume .*)", said)
+    assert printed is not None
+    code, said = site.finish([TURNWISE, *shlex.split(printed[1])], "c.again", **small)
+    assert code == 0, said
+    run = find_run(sqlite_path, "c")
+    assert run is not None
+    assert run.status == "finished"
+    assert (site.folder / "c" / "summary.json").exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted in /proc")
+def test_a_kill_leaves_no_worker_behind(tmp_path: Path, sqlite_path: str) -> None:
+    site = make_site(tmp_path, 40)
+    workers = ("--executor", "processes", "--workers", "2")
+    process = site.start(site.command(sqlite_path, "orphans", *workers), "orphans", BATCH="16")
+    while not site.measured("orphans"):  # a worker is at work
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    deadline = time.monotonic() + 10
+    while (left := members(process.pid)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
+
+
+def members(session: int) -> list[int]:
+    """Living processes of a session."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, own = stat.read_text().rpartition(")")[2].split()[:4]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(own) == session and state not in "ZX":
+            found.append(int(stat.parent.name))
+    return found
+
+
+# What is refused
+
+
+@pytest.fixture
+def interrupted(
+    sqlite_path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Run, Callable[..., tuple[int, str]]]]:
+    """A run of this process that was interrupted after two of four batches, and `turnwise run dialogue` with --db."""
+    make_site(tmp_path, 8)
+    monkeypatch.setattr(load, "BATCH_EXCHANGES", 32)
+    data = {name: tmp_path / f"{name}.jsonl" for name in ("references", "predictions")}
+    options = parse_options(SUITE, {**data, "metrics": METRICS[:2], "resamples": 100})
+    store = Store(sqlite_path)
+    written, write = [0], Store.write_batch
+
+    def until_interrupted(*arguments: Any) -> None:
+        written[0] += 1
+        if written[0] == 3:
+            raise KeyboardInterrupt
+        write(*arguments)
+
+    monkeypatch.setattr(Store, "write_batch", until_interrupted)
+    with pytest.raises(Interrupted):
+        run_job(SUITE, options, store=store)
+    run = store.run("latest")
+    assert (run.status, store.done_batches(run)) == ("interrupted", {0, 1})
+    store.close()
+    capture = pytest.CaptureFixture
+
+    def turnwise(capsys: capture[str], *arguments: str) -> tuple[int, str]:
+        monkeypatch.setattr(sys, "argv", ["turnwise", "run", "dialogue", *arguments, "--db", sqlite_path])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0), capsys.readouterr().err
+
+    yield run, turnwise
+
+
+def everything(db: str) -> tuple[Run, dict[str, list[tuple[Any, ...]]]]:
+    store = Store(db)
+    (run,) = store.runs()
+    store.close()
+    return run, rows(db, run)
+
+
+@pytest.mark.parametrize("side", ["references", "predictions"])
+def test_data_that_changed_are_refused(
+    interrupted: Any, tmp_path: Path, sqlite_path: str, capsys: pytest.CaptureFixture[str], side: str
+) -> None:
+    run, turnwise = interrupted
+    before = everything(sqlite_path)
+    path = tmp_path / f"{side}.jsonl"
+    original = path.read_text()
+    path.write_text(original.replace('"4"', '"5"', 1))
+    code, said = turnwise(capsys, "--resume", run.id)
+    assert code == 2
+    assert f"run {run.id} cannot be resumed: the data changed since it began" in said
+    assert everything(sqlite_path) == before
+    path.unlink()
+    code, said = turnwise(capsys, "--resume", run.id)
+    assert (code, path.name in said) == (2, True)
+    assert everything(sqlite_path) == before
+    path.write_text(original)
+    assert turnwise(capsys, "--resume", run.id)[0] == 0
+    assert everything(sqlite_path)[0].status == "finished"
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "--set first=true",
+        "--normaliser none",
+        "--profile spec",
+        "--metrics slot_accuracy",
+        "--metrics joint_goal_accuracy,slot_accuracy",
+        "--submitted-only",
+        "--baselines",
+        "--resamples 200",
+        "--by slot,domain",
+        "--system other",
+        "--version 9",
+    ],
+)
+def test_other_settings_are_refused(
+    interrupted: Any, sqlite_path: str, capsys: pytest.CaptureFixture[str], settings: str
+) -> None:
+    run, turnwise = interrupted
+    before = everything(sqlite_path)
+    code, said = turnwise(capsys, "--resume", run.id, *settings.split())
+    assert (code, f"run {run.id} cannot be resumed" in said) == (2, True), said
+    assert everything(sqlite_path) == before
+
+
+def test_a_run_that_still_runs_is_not_resumed(
+    interrupted: Any, sqlite_path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, turnwise = interrupted
+    store = Store(sqlite_path)
+    store.reopen(run)  # this process is alive
+    store.close()
+    code, said = turnwise(capsys, "--resume", run.id)
+    assert (code, f"run {run.id} is still running" in said) == (2, True)
+
+
+def test_an_unknown_run_is_not_resumed(interrupted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    _, turnwise = interrupted
+    code, said = turnwise(capsys, "--resume", "never")
+    assert (code, "there is no run 'never'" in said) == (2, True)
