@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from turnwise.engine.job import Suite
 from turnwise.kernel.errors import UsageError, near_misses
+
+if TYPE_CHECKING:
+    from turnwise.engine.job import Suite
 
 ROOMS = {"dialogue": "turnwise.dialogue"}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from turnwise.kernel.metric import Direction, Metric, MetricSpec, Output, Settings
 from turnwise.kernel.rollup import CLUSTER, ITEM, Rollup, Rows, compile_rollup
-from turnwise.kernel.score import Measurement, Status, Unit
+from turnwise.kernel.score import Measurement, Parts, Status, Unit
 
 
 class Found(NamedTuple):
@@ -34,14 +34,23 @@ def measure(metric: Metric, batch: Any) -> list[Found]:
 
 
 def by_unit(found: Sequence[Found]) -> dict[tuple[str, str, str, int], Any]:
-    """What is said about each unit; the order inside evidence is that of the batch's slots and does not count."""
+    """What is said about each unit; the order inside its evidence and of its parts does not count."""
     said = {}
     for one in found:
         m = one.measurement
         key = (one.unit.id, one.output, m.variant, m.repeat)
         assert key not in said, f"{key} is scored twice"
-        said[key] = (one.unit, m._replace(evidence=_unordered(m.evidence)), one.value)
+        said[key] = (one.unit, m._replace(evidence=_unordered(m.evidence), parts=None), vectors(m.parts), one.value)
     return said
+
+
+def vectors(parts: Parts | None) -> dict[str, tuple[float, ...]]:
+    """The statistics vector of each part by its name."""
+    if parts is None:
+        return {}
+    found = dict(zip(parts.names, zip(*parts.statistics, strict=True), strict=True)) if parts.names else {}
+    assert len(found) == len(parts.names), f"a part is named twice: {parts.names}"
+    return found
 
 
 def _unordered(value: Any) -> Any:

@@ -10,8 +10,8 @@ from turnwise.rooms import register_metrics
 
 ADAPTERS: dict[str, ModuleType] = {dialogue_adapter.ROOM: dialogue_adapter}
 """An adapter offers ROOM, CONTEXT, COVERED, NO_PERFECT_INPUT, SOURCES; `records(min_size)`, a strategy for lists of
-records of whole clusters; `batch(records, index)`; `examples()`; and the systems `perfect`, `silent` and `never_silent`,
-each from records to the same records with other predictions."""
+records of whole clusters, each with its `unit`; `batch(records, index)`; `examples()`; and the systems `perfect`,
+`silent` and `never_silent`, each from records to the same records with other predictions."""
 
 
 def metrics_of(room: str) -> dict[str, AnyMetric]:

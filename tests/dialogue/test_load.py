@@ -186,11 +186,11 @@ def test_one_dialogue_with_ids_and_another_without_is_no_mixture(join: Join) -> 
 # Predictions that cannot be used
 
 
-@pytest.mark.parametrize("rows", [[{"dialogue_id": "a", "turn_id": 0}], [{"dialogue_id": "a", "note": "no field"}]])
-def test_predictions_that_say_nothing_are_bad_input(join: Join, rows: Rows) -> None:
-    with pytest.raises(InputError) as caught:
-        join(dialogue("a"), rows)
-    assert "predictions" in (caught.value.where or "")
+@pytest.mark.parametrize("said", [{}, {"note": "no field of an exchange"}, {"response": "hello"}])
+def test_predictions_without_one_state_are_bad_input(said: dict[str, str]) -> None:
+    with pytest.raises(InputError, match="nothing to measure") as caught:
+        turnwise.evaluate({"references": dialogue("a"), "predictions": [{"dialogue_id": "a", "turn_id": 0, **said}]})
+    assert "prediction.state" in (caught.value.found or "")
 
 
 @pytest.mark.parametrize("content", [{"a": []}, {"a": [], "b": []}])

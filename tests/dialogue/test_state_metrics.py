@@ -325,7 +325,7 @@ def test_a_missing_prediction_is_wrong(absent: int) -> None:
 @pytest.mark.parametrize("metric", [SA, JGA, WITHOUT, SH])
 def test_submitted_only_leaves_missing_predictions_out(metric: str) -> None:
     found = measure(TWO_TURNS, [TWO_TURNS[1]], metric, submitted_only=True)["d/0"][1]
-    assert (found.status, found.reason) == (Status.SKIPPED, "not submitted")
+    assert (found.status, found.reason) == (Status.SKIPPED, "missing prediction")
 
 
 @pytest.mark.parametrize("metric", [SA, JGA, WITHOUT, SH])

@@ -109,7 +109,7 @@ def test_submitted_only_leaves_them_out_of_every_mean() -> None:
     assert found.value("slot_accuracy") == pytest.approx((1 + 0 + 1) / 3)
     assert found.value("joint_goal_accuracy") == pytest.approx(1 / 3)
     [whole] = [r for r in _entries(found, "joint_goal_accuracy") if r["group"] == {}]
-    assert (whole["n_scored"], whole["n_total"], whole["missing"]) == (3, 4, {"not submitted": 1})
+    assert (whole["n_scored"], whole["n_total"], whole["missing"]) == (3, 4, {"missing prediction": 1})
     assert "missing=left out" in whole["signature"]
 
 
@@ -122,6 +122,16 @@ def test_baselines_are_variants_beside_the_real_thing() -> None:
     assert [values[metric, "oracle"] for metric in ("slot_accuracy", "joint_goal_accuracy")] == [1, 1]
     assert values["slot_hallucination", "oracle"] == 0
     assert found.value("joint_goal_accuracy") == 1 / 4  # the real one is what a name alone means
+
+
+def test_operations_are_rolled_up_beside_quality() -> None:
+    """Latency of three answers: 10, 20 and 40 ms; nothing is said of tokens and cost, so nothing is said about them."""
+    timed = [{**p, "latency_ms": ms} for p, ms in zip(PREDICTIONS, (10, 20, 40), strict=True)]
+    found = turnwise.evaluate({"references": REFERENCES, "predictions": timed}, resamples=100)
+    assert found.value("system_latency_ms", "mean") == pytest.approx((10 + 20 + 40) / 3)
+    assert found.value("system_latency_ms", "p50") == 20
+    assert {r["metric"] for r in found.results} & {"system_tokens", "system_cost"} == set()
+    assert not [r for r in evaluate().results if r["metric"].startswith("system_")]
 
 
 def test_files_beside_the_summary(tmp_path: Path) -> None:

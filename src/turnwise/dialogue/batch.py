@@ -60,14 +60,14 @@ def empty_system(batch: ExchangeBatch) -> ExchangeBatch:
 
 def oracle(batch: ExchangeBatch) -> ExchangeBatch:
     """What a system that knows the references would have predicted."""
-    return _with_predictions(batch, lambda pair: _first_choice(pair.reference))
+    return _with_predictions(batch, lambda pair: _first_choice(pair.reference, batch.normaliser))
 
 
-def _first_choice(reference: Exchange) -> Exchange:
-    state = {
-        slot: value[0] if isinstance(value, list) and value else value
-        for slot, value in (reference.state or {}).items()
-    }
+def _first_choice(reference: Exchange, normaliser: Normaliser) -> Exchange:
+    state: dict[str, str | list[str]] = {}
+    for slot, value in (reference.state or {}).items():
+        acceptable = normaliser.values(normaliser.slot(slot), value)
+        state[slot] = acceptable[0] if acceptable else ""
     known = state if reference.state is not None else None
     return replace(reference, state=known, domains=reference_domains(reference))
 

@@ -18,12 +18,22 @@ class Band:
     name: str
     condition: str = ""
 
+    def __post_init__(self) -> None:
+        if self.condition:
+            self._parsed()
+
     def admits(self, value: float) -> bool:
         """Whether `value` meets the condition."""
         if not self.condition:
             return True
+        symbol, border = self._parsed()
+        return bool(_OPERATORS[symbol](value, border))
+
+    def _parsed(self) -> tuple[str, float]:
         symbol = self.condition[:2] if self.condition[:2] in _OPERATORS else self.condition[:1]
-        return bool(_OPERATORS[symbol](value, float(self.condition[len(symbol) :])))
+        if symbol not in _OPERATORS:
+            raise ValueError(f"band {self.name}: {self.condition!r} is not a condition like '>=15'")
+        return symbol, float(self.condition[len(symbol) :])
 
 
 @dataclass(frozen=True, slots=True)

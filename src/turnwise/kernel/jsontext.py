@@ -15,5 +15,5 @@ loads = orjson.loads
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON text."""
-    return orjson.dumps(value).decode()
+    """Compact JSON text; a metric may hand in the numbers of numpy."""
+    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import isfinite
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from turnwise.kernel.bands import Bands
@@ -93,6 +94,8 @@ def _parse_as(kind: type, text: str) -> bool | int | float | str:
             raise ValueError(text)
         return words[text.lower()]
     value: int | float | str = kind(text)
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError(text)
     return value
 
 

@@ -84,7 +84,6 @@ class Registry:
     def _read_plugins(self) -> None:
         if self._plugins_read:
             return
-        self._plugins_read = True
         for entry in entry_points(group=ENTRY_POINT_GROUP):
             room, slash, name = entry.name.partition("/")
             origin = entry.dist.name if entry.dist else "an installed package"
@@ -95,6 +94,7 @@ class Registry:
                     remedy=f"fix the package, or uninstall it: pip uninstall {origin}",
                 )
             self.add_lazy(room, {name: entry.value}, origin)
+        self._plugins_read = True
 
     def _unknown(self, full_name: str) -> UsageError:
         room, _, name = full_name.partition("/")
@@ -118,19 +118,20 @@ def _import_metric(full_name: str, placeholder: Placeholder) -> AnyMetric:
     module, _, attribute = placeholder.path.partition(":")
     try:
         found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+    except Exception as error:  # a plug-in may raise anything; its name is what the user needs
         raise BrokenPlugin(
             f"the metric {full_name} cannot be imported from {placeholder.path}",
             where=f"package {placeholder.origin}",
-            found=str(error),
+            found=f"{type(error).__name__}: {error}",
             remedy=f"reinstall or uninstall {placeholder.origin}",
         ) from error
     is_metric = isinstance(found, Derived) or (isinstance(found, type) and issubclass(found, Metric))
-    if not is_metric or found.spec.full_name != full_name:
+    name = getattr(getattr(found, "spec", None), "full_name", None)
+    if not is_metric or name != full_name:
         raise BrokenPlugin(
             f"{placeholder.path} is not the metric {full_name}",
             where=f"package {placeholder.origin}",
-            found=getattr(getattr(found, "spec", None), "full_name", repr(found)),
+            found=name or repr(found),
             expected=f"a subclass of turnwise.Metric whose spec says {full_name}",
         )
     metric: AnyMetric = found

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_HALF_UP, Decimal
 from enum import StrEnum
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -102,6 +103,9 @@ class Rollup:
             raise ValueError(f"roll-up {self.name}: the last step must leave one number, so it has no `by`")
         if any(step.reduction is Reduction.PERCENTILE for step in self.steps[:-1]):
             raise ValueError(f"roll-up {self.name}: a percentile can only be the last step")
+        across = [step for step in self.steps if not _WITHIN_CLUSTER & set(step.by)]
+        if any(not set(after.by) <= set(before.by) for before, after in pairwise(across)):
+            raise ValueError(f"roll-up {self.name}: a later step can only group by what the step before kept")
         if any(step.reduction not in (Reduction.MEAN, Reduction.PERCENTILE) for step in self.steps[1:]):
             raise ValueError(f"roll-up {self.name}: a later step takes the mean or a percentile of the ones before")
 
@@ -188,6 +192,8 @@ def compile_rollup(
         return Sample(rows.values, rows.keys[CLUSTER], groups, n_groups, step.quantile, step.digits)
     step, later = steps[0], steps[1:]
     base, step_value = _base_statistics(step, rows, value)
+    if step.by:
+        base, step_value = np.column_stack([base, np.ones(len(rows))]), _where_present(step_value)
     levels, members = combinations([rows.keys[name] for name in step.by], len(rows))
     totals = _sum_by(base, (rows.keys[CLUSTER], groups, levels), (n_clusters, n_groups, len(members)))
     present = np.zeros((n_clusters, n_groups), dtype=bool)
@@ -208,8 +214,13 @@ def ratio_value(statistics: FloatArray) -> FloatArray:
 
 
 def round_half_up(number: float, digits: int) -> float:
-    """Round half away from zero on the decimal that is printed, not on its binary neighbour: 2.675 gives 2.68."""
-    return float(Decimal(repr(float(number))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+    """Round half away from zero as on paper: 2.675 gives 2.68, and so does a sum that is meant to be 2.675.
+
+    Twelve significant digits are taken as meant; what lies behind them is the noise of binary fractions.
+    """
+    if abs(number) >= 1e15:  # no digits after the point are left to round
+        return float(number)
+    return float(Decimal(f"{number:.12g}").quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 
 def _rounded(values: FloatArray, digits: int | None) -> FloatArray:
@@ -237,6 +248,15 @@ def _base_statistics(step: Step, rows: Rows, value: Value) -> tuple[FloatArray, 
         case _:
             raise ValueError(f"{step.reduction} cannot be summed over clusters")
     return base, lambda statistics: _rounded(function(statistics), step.digits)
+
+
+def _where_present(value: Value) -> Value:
+    """The value where the last statistic, the number of rows, is not 0: a level that a group lacks is not a 0."""
+
+    def of_present(statistics: FloatArray) -> FloatArray:
+        return np.where(statistics[..., -1] > 0, value(statistics[..., :-1]), np.nan)
+
+    return of_present
 
 
 def _single(statistics: FloatArray) -> FloatArray:
@@ -274,6 +294,8 @@ def _over_levels(value: Value, d: int, n_levels: int, later: list[Step], codes: 
         numbers = value(statistics.reshape(*statistics.shape[:-1], n_levels, d))
         keys = dict(codes)
         for step in later:
+            if step.reduction is Reduction.PERCENTILE:
+                return _rounded(_quantile_of_levels(numbers, step.quantile), step.digits)
             inverse, members = combinations([keys[name] for name in step.by], numbers.shape[-1])
             found = ~np.isnan(numbers)
             onehot = np.eye(len(members))[inverse]
@@ -283,6 +305,13 @@ def _over_levels(value: Value, d: int, n_levels: int, later: list[Step], codes: 
         return numbers[..., 0]
 
     return combined
+
+
+def _quantile_of_levels(numbers: FloatArray, quantile: float) -> FloatArray:
+    """The quantile over the last axis of what is there; NaN where nothing is."""
+    flat = numbers.reshape(-1, numbers.shape[-1])
+    found = [row[~np.isnan(row)] for row in flat]
+    return np.array([np.quantile(row, quantile) if len(row) else np.nan for row in found]).reshape(numbers.shape[:-1])
 
 
 def _reduce_within(step: Step, rows: Rows, groups: IntArray, value: Value) -> tuple[Rows, IntArray]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from turnwise.kernel.derived import Derived
+from turnwise.kernel.errors import UsageError
 from turnwise.kernel.metric import Metric, MetricSpec, resolve_settings
 from turnwise.kernel.registry import REGISTRY, AnyMetric, Registry
 from turnwise.kernel.signature import digest, signature
@@ -43,7 +44,7 @@ def select_metrics(
         chosen = [registry.get(name if "/" in name else f"{room}/{name}") for name in dict.fromkeys(names)]
     ordered: dict[str, AnyMetric] = {}
     for metric in chosen:
-        _add_with_inputs(metric, ordered, registry)
+        _add_with_inputs(metric, ordered, registry, ())
     settings = resolve_settings([m.spec for m in ordered.values()], profile, overrides or {}, context or {})
     selection = Selection()
     signs: dict[str, str] = {}
@@ -62,8 +63,14 @@ def _wanted(spec: MetricSpec, carried: Mapping[str, int] | None) -> bool:
     return not spec.optional or carried is None or all(carried.get(name, 0) for name in spec.needs)
 
 
-def _add_with_inputs(metric: AnyMetric, ordered: dict[str, AnyMetric], registry: Registry) -> None:
+def _add_with_inputs(
+    metric: AnyMetric, ordered: dict[str, AnyMetric], registry: Registry, above: tuple[str, ...]
+) -> None:
+    name = metric.spec.full_name
+    if name in above:
+        raise UsageError("metrics are made of each other", found=" -> ".join((*above, name)))
     if isinstance(metric, Derived):
         for needed in metric.inputs:
-            _add_with_inputs(registry.get(f"{metric.spec.room}/{needed.metric}"), ordered, registry)
-    ordered.setdefault(metric.spec.full_name, metric)
+            found = registry.get(f"{metric.spec.room}/{needed.metric}")
+            _add_with_inputs(found, ordered, registry, (*above, name))
+    ordered.setdefault(name, metric)

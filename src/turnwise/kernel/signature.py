@@ -30,4 +30,4 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     # The separators of a signature inside a value would make two settings look like one.
-    return str(value).replace("|", "%7C").replace("=", "%3D").replace("\n", "%0A")
+    return str(value).replace("%", "%25").replace("|", "%7C").replace("=", "%3D").replace("\n", "%0A")

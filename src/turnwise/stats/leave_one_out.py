@@ -80,7 +80,8 @@ def spread(totals: FloatArray, present: BoolArray, value: Value, bounds: Bounds)
         estimate=estimate,
         error=np.where(constant, 0.0, largest * np.sqrt(v)),
         df=np.where(constant, np.maximum(clusters - 1, 1), df),
-        acceleration=(c**3).sum(axis=0) / (6 * v**1.5),
+        # Nothing varies where a group rests on a single cluster, which has no interval anyway.
+        acceleration=np.divide((c**3).sum(axis=0), 6 * v**1.5, out=np.zeros_like(v), where=v > 0),
         clusters=clusters,
         rests_on_one=np.asarray(~defined.all(axis=0)),
         constant=np.asarray(constant),

@@ -146,7 +146,7 @@ def stream_items_with_scores(
     items = select(*(i.c[name] for name in _ITEM_FIELDS)).where(i.c.run == run.key, *only_item).order_by(i.c.number)
     with store.reading() as connection:
         streams = []
-        for metric, output, variant in sorted(connection.execute(series).tuples()):
+        for metric, output, variant in sorted(tuple(row) for row in connection.execute(series)):
             chosen = (t.c.run == run.key, t.c.metric == metric, t.c.output == output, t.c.variant == variant)
             order = (t.c.item, t.c.repeat, t.c.source, t.c.rater)
             streams.append(_stream(connection, select(*columns).where(*chosen, *only_scores).order_by(*order)))

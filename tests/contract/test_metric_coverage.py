@@ -1,0 +1,54 @@
+"""Nobody is left out of the contract, and every declaration is complete."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.contract.rooms import ADAPTERS, metrics_of
+from turnwise.kernel.derived import Derived
+from turnwise.kernel.metric import MetricSpec
+from turnwise.rooms import ROOMS
+
+SPECS = [metric.spec for room in ADAPTERS for metric in metrics_of(room).values()]
+DERIVED = [metric for room in ADAPTERS for metric in metrics_of(room).values() if isinstance(metric, Derived)]
+
+
+def test_every_room_has_an_adapter() -> None:
+    assert set(ADAPTERS) == set(ROOMS), "write tests/contract/<room>_adapter.py and name it in tests/contract/rooms.py"
+
+
+@pytest.mark.parametrize("room", ADAPTERS)
+def test_every_metric_is_under_contract(room: str) -> None:
+    covered = set(ADAPTERS[room].COVERED)
+    registered = {name for name, metric in metrics_of(room).items() if not isinstance(metric, Derived)}
+    assert registered == covered, (
+        f"in no category of tests/contract/{room}_adapter.py: {sorted(registered - covered)}; "
+        f"there but not registered: {sorted(covered - registered)}"
+    )
+    exempt = ADAPTERS[room].NO_PERFECT_INPUT
+    assert set(exempt) <= covered
+    assert all(exempt.values()), "say why perfect input is not defined"
+    assert set(ADAPTERS[room].SOURCES) == set(metrics_of(room))
+
+
+@pytest.mark.parametrize("spec", SPECS, ids=[spec.full_name for spec in SPECS])
+def test_the_declaration_is_complete(spec: MetricSpec) -> None:
+    assert spec.version >= 1
+    assert spec.question.endswith("?")
+    assert len({output.name for output in spec.outputs}) == len(spec.outputs)
+    for output in spec.outputs:
+        low, high = output.range
+        assert low is None or high is None or low < high
+        assert sum(rollup.primary for rollup in output.rollups) <= 1
+        assert len({rollup.name for rollup in output.rollups}) == len(output.rollups)
+
+
+def test_derived_metrics_are_made_of_registered_ones_and_keep_the_shape() -> None:
+    for derived in DERIVED:
+        known = metrics_of(derived.spec.room)
+        for needed in derived.inputs:
+            assert needed.output in {output.name for output in known[needed.metric].spec.outputs}
+        for shape in ((4,), (2, 3)):
+            inputs = {needed.label: np.full(shape, 0.5) for needed in derived.inputs}
+            assert np.shape(derived.function(inputs)) == shape
