@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from turnwise.engine.job import Outcome, parse_options, run_job
+from turnwise.engine.job import Outcome, parse_options, prepare, run_job
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.score import Score
 from turnwise.report.compare import compare_scores
@@ -106,5 +106,10 @@ def evaluate(
     if metrics is not None:
         values["metrics"] = [metrics] if isinstance(metrics, str) else list(metrics)
     parsed = parse_options(room, values)
-    store = Store(db)
-    return Result(run_job(room, parsed, store=store), store)
+    prepared = prepare(room, parsed)
+    store = Store(db)  # only now: bad input leaves nothing behind
+    try:
+        return Result(run_job(room, parsed, store=store, prepared=prepared), store)
+    except BaseException:
+        store.close()
+        raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -13,12 +14,16 @@ if TYPE_CHECKING:
 ROOMS = {"dialogue": "turnwise.dialogue"}
 
 
+def check_room(name: str, known: Collection[str], where: str | None = None) -> None:
+    """Refuse a room that does not exist."""
+    if name not in known:
+        remedy = near_misses(name, known) or "turnwise run --help lists the rooms"
+        raise UsageError(f"there is no room {name!r}", where=where, expected=", ".join(sorted(known)), remedy=remedy)
+
+
 def get_suite(name: str) -> Suite:
     """The suite of a room."""
-    if name not in ROOMS:
-        raise UsageError(
-            f"there is no room {name!r}", expected=", ".join(ROOMS), remedy=near_misses(name, ROOMS) or None
-        )
+    check_room(name, ROOMS)
     suite: Suite = import_module(f"{ROOMS[name]}.suite").SUITE
     return suite
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from turnwise.dialogue import batch as batch_module
 from turnwise.dialogue import states
 from turnwise.dialogue.batch import ExchangeBatch
-from turnwise.dialogue.load import DialogueSource, pair_up, read_dialogues
+from turnwise.dialogue.load import DialogueSource, read_dialogues
 from turnwise.dialogue.metrics import state_metric
 from turnwise.dialogue.normalise import load_normaliser
+from turnwise.dialogue.pairing import pair_up
 from turnwise.dialogue.records import Exchange, Pair
 from turnwise.kernel import operations
 
@@ -104,7 +105,7 @@ def records(draw: st.DrawFn, min_size: int = 0) -> list[Pair]:
                     operations=draw(_operations),
                 )
                 predictions.append(prediction)
-        pairs += pair_up(name, references, predictions)
+        pairs += pair_up(name, references, predictions, NORMALISER)
     return pairs
 
 
@@ -164,5 +165,5 @@ def _predicted(pairs: Sequence[Pair], predict: Callable[[Pair], Exchange]) -> li
     for name, own in by_dialogue.items():
         references = [pair.reference for pair in own]
         predictions = [replace(predict(pair), turn_id=pair.reference.turn_id) for pair in own]
-        found += pair_up(name, references, predictions)
+        found += pair_up(name, references, predictions, NORMALISER)
     return found

@@ -50,4 +50,4 @@ def test_the_declaration(summed: bool, names: str) -> None:
     assert output.primary.name == "mean"
     assert (output.direction, output.range, output.statistics) == (Direction.LOWER, (0.0, None), ("latency_ms",))
     assert spec.optional
-    assert spec.needs == ("prediction.operations",)
+    assert spec.needs == ("prediction.latency_ms",)

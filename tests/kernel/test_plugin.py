@@ -116,10 +116,17 @@ def assert_clear_error(done: subprocess.CompletedProcess[str], *facts: str) -> N
 # --- one that works -----------------------------------------------------------------------------------------
 
 
-def test_it_is_used_from_the_command_line(installed: Path, tmp_path: Path) -> None:
-    done = run(installed, tmp_path, "--metrics", "response_length", "--json")
+@pytest.fixture(scope="module")
+def kept(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
+    """A run with the plug-in's metric: the folder of its database, and its summary."""
+    folder = tmp_path_factory.mktemp("kept")
+    done = run(installed, folder, "--metrics", "response_length", "--json")
     assert done.returncode == 0, done.stderr
-    summary: dict[str, Any] = json.loads(done.stdout)
+    return folder, json.loads(done.stdout)
+
+
+def test_it_is_used_from_the_command_line(kept: tuple[Path, dict[str, Any]]) -> None:
+    _, summary = kept
     whole = {result["rollup"]: result for result in summary["results"] if not result["group"]}
     counts = words_by_dialogue()
     everything = [count for own in counts.values() for count in own]
@@ -133,12 +140,10 @@ def test_it_is_used_from_the_command_line(installed: Path, tmp_path: Path) -> No
     assert {result["metric"] for result in summary["results"]} == {"response_length"}
 
 
-def test_the_value_of_one_exchange_by_hand(installed: Path, tmp_path: Path) -> None:
+def test_the_value_of_one_exchange_by_hand(installed: Path, kept: tuple[Path, dict[str, Any]]) -> None:
     # "The number is 555 0114." has 5 words.
-    run(installed, tmp_path, "--metrics", "response_length")
-    done = turnwise(
-        installed, "show", "latest", "--item", "hotel-01/3", "--db", str(tmp_path / "runs.sqlite"), "--json"
-    )
+    database = str(kept[0] / "runs.sqlite")
+    done = turnwise(installed, "show", "latest", "--item", "hotel-01/3", "--db", database, "--json")
     assert done.returncode == 0, done.stderr
     scores = json.loads(done.stdout)["scores"]
     assert [(score["metric"], score["value"]) for score in scores] == [("dialogue/response_length", 5.0)]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernel.rows import chosen, first, roll_up, rollup, rows
+from tests.kernel.rows import chosen, roll_up, rollup, rows
 from turnwise.kernel.rollup import (
     CLUSTER,
     ITEM,
@@ -31,7 +31,7 @@ from turnwise.kernel.rollup import (
     total,
 )
 
-quick = settings(max_examples=40, deadline=None)
+quick = settings(max_examples=15, deadline=None)
 N_CLUSTERS, N_DOMAINS, N_LANGUAGES, N_GROUPS = 6, 3, 2, 3
 
 ROLLUPS = {
@@ -64,7 +64,7 @@ def nothing_is_zero(statistics: FloatArray) -> FloatArray:
     return np.where(statistics[..., 1] == 0, 0.0, ratio_value(statistics))
 
 
-VALUES = {"ratio": ratio_value, "first": first, "nothing is zero": nothing_is_zero}
+VALUES = {"ratio": ratio_value, "nothing is zero": nothing_is_zero}
 
 
 @st.composite
@@ -107,7 +107,7 @@ def test_the_order_of_rows_does_not_matter(name: str, data: Rows, random: object
 
 
 @pytest.mark.parametrize("name", ADDITIVE)
-@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize("value", ["ratio", "nothing is zero"])
 @quick
 @given(some_rows(), st.integers(1, N_CLUSTERS - 1))
 def test_shards_add_up(name: str, value: str, data: Rows, border: int) -> None:

@@ -11,6 +11,11 @@ def main() -> None:
     from turnwise.cli.app import app
     from turnwise.kernel.errors import TurnwiseError
 
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a terminal that cannot show a character is no reason to fail
     try:
         app()
     except TurnwiseError as error:

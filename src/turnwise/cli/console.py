@@ -15,7 +15,8 @@ from turnwise.report.tables import Table, as_text
 
 def print_json(value: Any) -> None:
     """One JSON value on standard output."""
-    print(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+    unicode = "utf" in (sys.stdout.encoding or "").lower()
+    print(json.dumps(value, ensure_ascii=not unicode, indent=2, allow_nan=False))
 
 
 def print_table(table: Table) -> None:

@@ -74,7 +74,7 @@ def _database(db: str | None) -> dict[str, Any]:
     from pathlib import Path
 
     from turnwise.kernel.errors import TurnwiseError
-    from turnwise.store.connect import connect, current_version, database_url, describe
+    from turnwise.store.connect import clear_errors, connect, current_version, database_url, describe
 
     try:
         url = database_url(db)
@@ -82,11 +82,14 @@ def _database(db: str | None) -> dict[str, Any]:
             return {"place": describe(url), "reachable": True, "schema": None, "note": "made at the first run"}
         engine = connect(db, check=False)
         try:
-            return {"place": describe(url), "reachable": True, "schema": current_version(engine), "note": None}
+            with clear_errors(url):
+                return {"place": describe(url), "reachable": True, "schema": current_version(engine), "note": None}
         finally:
             engine.dispose()
     except TurnwiseError as error:
-        return {"place": error.where, "reachable": False, "schema": None, "note": f"{error.what}: {error.found}"}
+        note = ": ".join(part for part in (error.what, error.found) if part)
+        place = error.where or (db or "").split("@")[-1]
+        return {"place": place, "reachable": False, "schema": None, "note": note}
 
 
 def _print(found: dict[str, Any]) -> None:

@@ -21,9 +21,11 @@ def metrics(
     from turnwise.cli.console import print_json, print_table
     from turnwise.kernel.registry import REGISTRY
     from turnwise.report.tables import Table
-    from turnwise.rooms import register_metrics
+    from turnwise.rooms import check_room, register_metrics
 
     register_metrics()
+    if room is not None:
+        check_room(room, {full.partition("/")[0] for full in REGISTRY.names()})
     if name is None:
         specs = [_describe(REGISTRY.get(full)) for full in REGISTRY.names(room)]
         rows = [[s["metric"], s["unit"], ", ".join(s["components"]), s["question"]] for s in specs]

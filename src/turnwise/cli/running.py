@@ -20,23 +20,24 @@ def run_room(
     quiet: bool = False,
 ) -> dict[str, Any]:
     """Run a room and print what came out; returns the summary (or the plan)."""
-    from turnwise.engine.job import parse_options, prepare, run_job, stored_options
+    from turnwise.engine.job import parse_options, prepare, run_job
     from turnwise.rooms import get_suite
     from turnwise.store.store import Store
 
     suite = get_suite(room)
+    options = _resumed(suite, db, resume, values) if resume else parse_options(suite, values, where)
+    prepared = prepare(suite, options)
     if dry_run:
-        plan = prepare(suite, parse_options(suite, values, where))[2].as_json()
+        plan = prepared[2].as_json()
         if as_json:
             print_json(plan)
         elif not quiet:
             _print_plan(room, plan)
         return plan
-    store = Store(db)
+    store = Store(db)  # only now: bad input leaves nothing behind
     try:
-        options = stored_options(suite, store, resume, values) if resume else parse_options(suite, values, where)
         with progress_bar(f"{room}: measuring") as progress:
-            outcome = run_job(suite, options, store=store, resume=resume, progress=progress)
+            outcome = run_job(suite, options, store=store, prepared=prepared, resume=resume, progress=progress)
     finally:
         store.close()
     summary = outcome.summary
@@ -49,6 +50,18 @@ def run_room(
         say(f"wrote {path}")
     say(f"kept as run {outcome.run.id} in {store.place}; turnwise show {outcome.run.id} --by DIMENSION slices it")
     return summary
+
+
+def _resumed(suite: Any, db: str | None, name: str, values: Mapping[str, Any]) -> Any:
+    """The options a run began with."""
+    from turnwise.engine.job import stored_options
+    from turnwise.store.store import Store
+
+    store = Store(db)
+    try:
+        return stored_options(suite, store, name, values)
+    finally:
+        store.close()
 
 
 def _print_summary(summary: Mapping[str, Any], by: Sequence[tuple[str, ...]]) -> None:

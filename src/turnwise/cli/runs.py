@@ -20,8 +20,11 @@ def runs(
     """
     from turnwise.cli.console import print_json, print_table
     from turnwise.report.tables import Table
+    from turnwise.rooms import ROOMS, check_room
     from turnwise.store.store import Store
 
+    if room is not None:
+        check_room(room, ROOMS)
     store = Store(db)
     try:
         found = store.runs(room)

@@ -15,11 +15,11 @@ from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.formats import jsonl, multiwoz21, predictions
 from turnwise.dialogue.formats.base import BOM, Dialogues, missing_file, read_json
 from turnwise.dialogue.normalise import Normaliser
-from turnwise.dialogue.records import FIELDS, UNIT, Exchange, Pair, State, changed_domains, reference_domains
+from turnwise.dialogue.pairing import match_ids, pair_up
+from turnwise.dialogue.records import FIELDS, Pair
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
-from turnwise.kernel.score import Unit
 from turnwise.kernel.signature import digest
 
 FORMATS = (jsonl.NAME, multiwoz21.NAME, predictions.NAME)
@@ -64,7 +64,8 @@ def _is_jsonl(path: Path) -> bool:
             if path.suffix in (".jsonl", ".ndjson"):
                 return True
             file.seek(0)
-            first = loads(file.readline(10_000_000).removeprefix(BOM))
+            lines = (line.removeprefix(BOM).strip() for line in file)
+            first = loads(next((line for line in lines if line), b""))
     except OSError as error:
         raise missing_file(path, error) from error
     except JSONDecodeError:
@@ -84,7 +85,7 @@ class DialogueSource:
     findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._predicted = _match_ids(self.references, self.predictions)
+        self._predicted = match_ids(self.references, self.predictions)
         self.n_items = sum(facts.exchanges for facts in self.references.facts.values())
         self._batches = _batch_bounds(self.references)
         self._check()
@@ -132,7 +133,7 @@ class DialogueSource:
         references = self.references.exchanges(dialogue_id)
         predicted_id = self._predicted.get(dialogue_id)
         predicted = [] if predicted_id is None else self.predictions.exchanges(predicted_id)
-        return pair_up(dialogue_id, references, predicted)
+        return pair_up(dialogue_id, references, predicted, self.normaliser)
 
     # Checks
 
@@ -149,7 +150,11 @@ class DialogueSource:
     def _check_slots(self) -> None:
         """Slots that only the predictions have: often another dialect, always wrong (004-5)."""
         known, predicted = (
-            {self.normaliser.slot(slot) for slot, _ in side.tally.values}
+            {
+                slot
+                for raw, value in side.tally.values
+                if self.normaliser.values(slot := self.normaliser.slot(raw), value)
+            }
             for side in (self.references, self.predictions)
         )
         unknown = sorted(predicted - known)
@@ -161,11 +166,15 @@ class DialogueSource:
         """Every rewrite of the normaliser: side, slot, value as written, normal form, how often."""
         found = []
         for side, dialogues in (("reference", self.references), ("prediction", self.predictions)):
-            for (raw_slot, raw), count in sorted(dialogues.tally.values.items()):
+            written: Counter[tuple[str, str]] = Counter()
+            for (raw_slot, raw), count in dialogues.tally.values.items():
                 slot = self.normaliser.slot(raw_slot)
-                normal = self.normaliser.value(slot, raw)
-                if normal != raw:
-                    found.append((side, slot, raw, normal, count))
+                pieces = self.normaliser.pieces(raw) if side == "reference" else [raw]
+                written.update(dict.fromkeys(((slot, piece) for piece in pieces), count))
+            for (slot, piece), count in sorted(written.items()):
+                normal = self.normaliser.value(slot, piece)
+                if normal != piece:
+                    found.append((side, slot, piece, normal, count))
         return found
 
     def _check_ids(self) -> None:
@@ -250,56 +259,6 @@ class DialogueSource:
             remedy="most likely one state object was stored for all turns: copy it per turn when writing. "
             "If the system really is like that: --allow-constant-state",
         )
-
-
-def pair_up(dialogue_id: str, references: Sequence[Exchange], predicted: Sequence[Exchange]) -> list[Pair]:
-    """Join by turn id where both sides have ids, else by position."""
-    by_id = {exchange.turn_id: exchange for exchange in predicted}
-    with_ids = None not in by_id and all(reference.turn_id is not None for reference in references)
-    pairs: list[Pair] = []
-    before: State | None = None
-    for position, reference in enumerate(references):
-        if with_ids:
-            prediction = by_id.get(reference.turn_id)
-        else:
-            prediction = predicted[position] if position < len(predicted) else None
-        domains: tuple[str, ...] = ()
-        if prediction is not None:
-            domains = (
-                prediction.domains if prediction.domains is not None else changed_domains(prediction.state, before)
-            )
-            before = prediction.state
-        turn_id = reference.turn_id if reference.turn_id is not None else str(position)
-        pairs.append(Pair(_unit(dialogue_id, turn_id, reference, prediction), reference, prediction, domains))
-    return pairs
-
-
-def _unit(dialogue_id: str, turn_id: str, reference: Exchange, prediction: Exchange | None) -> Unit:
-    dimensions: dict[str, str] = dict(prediction.metadata) if prediction is not None else {}
-    dimensions.update(reference.metadata)
-    domains = reference_domains(reference)
-    if domains:
-        dimensions["domain"] = domains[0]
-    return Unit(f"{dialogue_id}/{turn_id}", dialogue_id, dimensions, UNIT)
-
-
-def _match_ids(references: Dialogues, predicted: Dialogues) -> dict[str, str]:
-    """Reference id to predicted id: the same text, or else the same but for case and a `.json` ending."""
-    exact = {dialogue_id: dialogue_id for dialogue_id in references.facts if dialogue_id in predicted.facts}
-    folded: dict[str, list[str]] = {}
-    for dialogue_id in predicted.facts:
-        if dialogue_id not in exact:
-            folded.setdefault(_fold(dialogue_id), []).append(dialogue_id)
-    reference_folds = Counter(_fold(dialogue_id) for dialogue_id in references.facts)
-    for dialogue_id in references.facts:
-        candidates = folded.get(_fold(dialogue_id), [])
-        if dialogue_id not in exact and len(candidates) == 1 and reference_folds[_fold(dialogue_id)] == 1:
-            exact[dialogue_id] = candidates[0]
-    return {dialogue_id: exact[dialogue_id] for dialogue_id in references.facts if dialogue_id in exact}
-
-
-def _fold(dialogue_id: str) -> str:
-    return dialogue_id.lower().removesuffix(".json")
 
 
 def _batch_bounds(references: Dialogues) -> list[list[str]]:

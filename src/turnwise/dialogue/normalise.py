@@ -134,9 +134,13 @@ class Normaliser:
             return tuple(dict.fromkeys(form for item in raw for form in self.values(slot, item)))
         key = (slot, raw)
         if key not in self._values:
-            forms = (self.value(slot, part) for part in self._separator.split(raw))
+            forms = (self.value(slot, part) for part in self.pieces(raw))
             self._values[key] = tuple(dict.fromkeys(form for form in forms if form is not None))
         return self._values[key]
+
+    def pieces(self, raw: str) -> list[str]:
+        """The alternatives that a reference may write into one text: `cheap|moderate`."""
+        return self._separator.split(raw)
 
     def rewrites(self) -> Mapping[tuple[str, str], str | None]:
         """Every `(slot, raw value)` seen so far whose normal form differs from it, in order of appearance."""

@@ -46,7 +46,8 @@ class Exchange:
 
 
 CONTENT = ("user", "response", "domains", "intents", "acts", "state", "requested", "action")
-FIELDS = (*CONTENT, "operations")
+OPERATIONS = ("latency_ms", "tokens", "cost")
+FIELDS = (*CONTENT, *OPERATIONS)
 """Fields that a metric may need, as `reference.NAME` or `prediction.NAME`."""
 
 
@@ -82,7 +83,7 @@ def reference_domains(exchange: Exchange) -> tuple[str, ...]:
     return exchange.domains if exchange.domains is not None else domains_of_names(exchange.intents, "_")
 
 
-def changed_domains(state: State | None, previous: State | None) -> tuple[str, ...]:
+def changed_domains(state: Mapping[str, Any] | None, previous: Mapping[str, Any] | None) -> tuple[str, ...]:
     """Domains of the slots that were added, changed or taken back since the exchange before."""
     now, before = state or {}, previous or {}
     changed = [slot for slot in now if now[slot] != before.get(slot)] + [slot for slot in before if slot not in now]

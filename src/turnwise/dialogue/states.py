@@ -56,8 +56,6 @@ class StateTable:
     reference_known: BoolArray
     """The exchange has a reference state."""
     predicted: BoolArray
-    """The exchange was submitted."""
-    predicted_known: BoolArray
     """The exchange was submitted with a state."""
     reference_domains: list[tuple[str, ...]]
     predicted_domains: list[tuple[str, ...]]
@@ -111,8 +109,7 @@ def encode(pairs: Sequence[Pair], normaliser: Normaliser) -> StateTable:
         reference,
         prediction,
         np.array([pair.reference.state is not None for pair in pairs], dtype=bool),
-        np.array([p is not None for p in predictions], dtype=bool),
-        np.array([p is not None and p.state is not None for p in predictions], dtype=bool),
+        np.array([state is not None for state in states], dtype=bool),
         [reference_domains(pair.reference) for pair in pairs],
         [pair.predicted_domains for pair in pairs],
     )

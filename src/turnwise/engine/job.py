@@ -144,7 +144,25 @@ def _usage_error(suite: Suite, error: ValidationError, where: str | None) -> Usa
     return UsageError(f"option {name!r}: {first['msg']}", where=where, found=repr(first.get("input")))
 
 
-def prepare(suite: Suite, options: RunOptions) -> tuple[Source, Selection, Plan]:
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """Let the garbage collector look seldom.
+
+    Records are trees without cycles, and going over a million of them again and again costs a third of a run.
+    """
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+Prepared = tuple[Source, Selection, Plan]
+
+
+@rare_collections()
+def prepare(suite: Suite, options: RunOptions) -> Prepared:
     """Load and check the data and decide on metrics; nothing is measured or written."""
     source = suite.load(options)
     selection = select_metrics(
@@ -173,16 +191,18 @@ def _check_dimensions(by: Sequence[tuple[str, ...]], source: Source, selection: 
     check_dimensions(by, known)
 
 
+@rare_collections()
 def run_job(
-    suite: Suite, options: RunOptions, *, store: Store, resume: str | None = None, progress: Progress | None = None
+    suite: Suite,
+    options: RunOptions,
+    *,
+    store: Store,
+    prepared: Prepared | None = None,
+    resume: str | None = None,
+    progress: Progress | None = None,
 ) -> Outcome:
     """Carry out (or go on with) a run, keep it in `store`, write its files."""
-    with rare_collections():
-        return _run_job(suite, options, store, resume, progress)
-
-
-def _run_job(suite: Suite, options: RunOptions, store: Store, resume: str | None, progress: Progress | None) -> Outcome:
-    source, selection, plan = prepare(suite, options)
+    source, selection, plan = prepared or prepare(suite, options)
     executor = make_executor(options.executor, options.workers)
     folder = make_folder(options.out) if options.out else None
     run = _begin(suite, options, store, source, selection, resume)
@@ -192,24 +212,11 @@ def _run_job(suite: Suite, options: RunOptions, store: Store, resume: str | None
         carry_out(store, run, numbered, source, executor, variants=variants, progress=progress)
         results = summarise(store, run, selection=selection, resamples=run.config["resamples"])
         store.save_rollups(run, results)
-        run = replace(run, status=FINISHED, finished=now())
+        finished = now()
+        run = replace(run, status=FINISHED, finished=finished, updated=finished)
         files = [] if folder is None else _write_files(suite, store, run, source, results, folder)
         run = store.end(run, FINISHED)
     return Outcome(run, results, plan, files)
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Let the garbage collector look seldom.
-
-    Records are trees without cycles, and going over a million of them again and again costs a third of a run.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 1000)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _write_files(

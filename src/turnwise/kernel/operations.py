@@ -45,6 +45,6 @@ def operation_spec(room: str, unit: str, name: str, field: str, question: str, s
         question=question,
         unit=unit,
         outputs=(Output(statistics=(field,), direction=Direction.LOWER, range=(0.0, None), rollups=rollups),),
-        needs=("prediction.operations",),
+        needs=(f"prediction.{field}",),
         optional=True,
     )

@@ -140,6 +140,12 @@ class Rows:
     def __len__(self) -> int:
         return len(self.values)
 
+    def chosen(self, which: BoolArray) -> Rows:
+        """Some of the rows."""
+        labels = None if self.labels is None else [self.labels[i] for i in np.flatnonzero(which).tolist()]
+        keys = {name: codes[which] for name, codes in self.keys.items()}
+        return Rows(self.values[which], self.statistics[which], keys, labels)
+
 
 @dataclass(frozen=True, slots=True)
 class Pooled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from turnwise.kernel.derived import Derived
+from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.metric import Metric, MetricSpec, resolve_settings
 from turnwise.kernel.registry import REGISTRY, AnyMetric, Registry
@@ -72,5 +72,8 @@ def _add_with_inputs(
     if isinstance(metric, Derived):
         for needed in metric.inputs:
             found = registry.get(f"{metric.spec.room}/{needed.metric}")
+            late = isinstance(found, Derived) and found.when is When.AFTER_ROLLUP
+            if late and metric.when is When.PER_UNIT:
+                raise UsageError(f"{name} is made per unit, but its input {needed.metric} exists only after roll-up")
             _add_with_inputs(found, ordered, registry, (*above, name))
     ordered.setdefault(name, metric)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from turnwise.kernel.derived import Derived
-from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, compile_rollup
-from turnwise.report.series import Series, group_rows, has_dimension
+from turnwise.kernel.rollup import FloatArray, Pooled, compile_rollup
+from turnwise.report.series import Grouped, Series, group_rows, has_dimension
 from turnwise.store.reading import Codes, ItemTable, ScoreColumns, no_parts
 
-Counts = tuple[int, int, dict[str, int]]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rolled:
+    """A derived metric that exists only after roll-up, with its inputs."""
+
+    derived: Derived
+    inputs: Mapping[str, Series | Rolled]
 
 
 def derived_per_unit(
@@ -32,11 +41,11 @@ def derived_per_unit(
     result = np.full(len(units), np.nan)
     complete = missing < 0
     if complete.any():
-        result[complete] = derived.function({label: column[complete] for label, column in values.items()})
+        result[complete] = _apply(derived, {label: column[complete] for label, column in values.items()})
     undefined = complete & ~np.isfinite(result)
     if undefined.any():
         missing[undefined], result[undefined] = len(names), np.nan
-        names.append("the value is not a finite number")
+        names.append(NOT_FINITE)
     columns = ScoreColumns(
         output.name,
         variant,
@@ -51,46 +60,66 @@ def derived_per_unit(
     return Series(derived.spec.name, signature, output, variant, _first, None, columns, items.rows_of(units[:, 0]))
 
 
+NOT_FINITE = "the value is not a finite number"
+
+
 def derived_after_rollup(
-    derived: Derived, inputs: Mapping[str, Series], items: ItemTable, by: Sequence[str]
-) -> Iterator[tuple[tuple[str, ...], Rollup, float | None, Pooled, Counts]]:
-    """Per group: the function of the inputs' primary roll-ups.
+    rolled: Rolled, items: ItemTable, by: Sequence[str]
+) -> Iterator[tuple[Key, float | None, Pooled | None, dict[str, int]]]:
+    """Per group: the value, what its interval is made of, and the inputs that are missing.
 
     The inputs' cluster totals are joined side by side, so that one resample draws them together.
     """
-    n_clusters = max(1, len(items.clusters.names))
-    rollup = derived.spec.outputs[0].primary
-    known = {label: s for label, s in inputs.items() if all(has_dimension(s, items, name) for name in by)}
-    grouped = {label: group_rows(series, items, by) for label, series in known.items()}
-    keys = sorted({key for found in grouped.values() for key in found.keys})
-    for key in keys:
-        parts: dict[str, Pooled] = {}
-        lacking: dict[str, int] = {}
-        for wanted in derived.inputs:
-            found = grouped.get(wanted.label)
-            chosen = found.groups == found.keys.index(key) if found and key in found.keys else None
-            if found is None or chosen is None or not chosen.any():
-                lacking[f"missing input: {wanted.label}"] = 1
-                continue
-            rows = found.rows
-            part = type(rows)(
-                rows.values[chosen],
-                rows.statistics[chosen],
-                {name: codes[chosen] for name, codes in rows.keys.items()},
-                None if rows.labels is None else [rows.labels[i] for i in np.flatnonzero(chosen).tolist()],
-            )
-            series = known[wanted.label]
-            zeros = np.zeros(len(part), dtype=np.int64)
-            compiled = compile_rollup(series.output.primary, part, zeros, 1, n_clusters, series.value)
-            if isinstance(compiled, Pooled):
-                parts[wanted.label] = compiled
-            else:
-                lacking[f"missing input: {wanted.label} has no additive roll-up"] = 1
-        joined = _join(derived, parts) if not lacking else None
-        value = None if joined is None else float(joined.point()[0])
+    grouped = {id(s): group_rows(s, items, by) for s in _leaves(rolled) if all(has_dimension(s, items, n) for n in by)}
+    for key in sorted({key for found in grouped.values() for key in found.keys}):
+        missing: dict[str, int] = {}
+        pooled = _pooled(rolled, rolled.derived.spec.name, grouped, key, max(1, len(items.clusters.names)), missing)
+        value = None if pooled is None or missing else float(pooled.point()[0])
         if value is not None and not np.isfinite(value):
-            value, lacking = None, {"the value is not a finite number": 1}
-        yield key, rollup, value, joined or _NOTHING, (int(value is not None), 1, lacking)
+            value, missing = None, {NOT_FINITE: 1}
+        yield key, value, pooled, missing
+
+
+def _leaves(node: Series | Rolled) -> Iterator[Series]:
+    if isinstance(node, Series):
+        yield node
+    else:
+        for inner in node.inputs.values():
+            yield from _leaves(inner)
+
+
+def _pooled(
+    node: Series | Rolled,
+    label: str,
+    grouped: Mapping[int, Grouped],
+    key: Key,
+    n_clusters: int,
+    missing: dict[str, int],
+) -> Pooled | None:
+    """An input's cluster totals in one group; what it lacks goes into `missing`."""
+    if isinstance(node, Rolled):
+        parts = {}
+        for wanted in node.derived.inputs:
+            inner = node.inputs.get(wanted.label)
+            found = None if inner is None else _pooled(inner, wanted.label, grouped, key, n_clusters, missing)
+            if found is None:
+                named = any(reason.startswith(f"missing input: {wanted.label} ") for reason in missing)
+                missing.update({} if named else {f"missing input: {wanted.label}": 1})
+            else:
+                parts[wanted.label] = found
+        return _join(node.derived, parts) if len(parts) == len(node.derived.inputs) else None
+    groups = grouped.get(id(node))
+    if groups is None or key not in groups.keys:
+        return None
+    chosen = groups.groups == groups.keys.index(key)
+    if not chosen.any():
+        return None
+    rows = groups.rows.chosen(chosen)
+    made = compile_rollup(node.output.primary, rows, np.zeros(len(rows), dtype=np.int64), 1, n_clusters, node.value)
+    if not isinstance(made, Pooled):
+        missing[f"missing input: {label} has no additive roll-up"] = 1
+        return None
+    return made
 
 
 def _join(derived: Derived, parts: Mapping[str, Pooled]) -> Pooled:
@@ -102,10 +131,16 @@ def _join(derived: Derived, parts: Mapping[str, Pooled]) -> Pooled:
             label: part.value(statistics[..., end - width : end])
             for (label, part), width, end in zip(parts.items(), widths, ends, strict=True)
         }
-        return derived.function(numbers)
+        return _apply(derived, numbers)
 
     present = np.logical_or.reduce([part.present for part in parts.values()])
     return Pooled(np.concatenate([part.totals for part in parts.values()], axis=-1), present, value)
+
+
+def _apply(derived: Derived, numbers: Mapping[str, FloatArray]) -> FloatArray:
+    """The function; what it cannot compute becomes NaN, which the caller turns into a missing value."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.asarray(derived.function(numbers), dtype=np.float64)
 
 
 def _aligned(units: np.ndarray[tuple[int, int], np.dtype[np.int64]], series: Series | None) -> FloatArray:
@@ -120,6 +155,3 @@ def _aligned(units: np.ndarray[tuple[int, int], np.dtype[np.int64]], series: Ser
 
 def _first(statistics: FloatArray) -> FloatArray:
     return statistics[..., 0]
-
-
-_NOTHING = Pooled(np.zeros((1, 1, 1)), np.zeros((1, 1), dtype=bool), _first)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 from turnwise.kernel.errors import TurnwiseError, UsageError
 
+_SPECIAL = re.compile(r'[,"\r\n]')
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -25,9 +26,12 @@ def whole_file(path: Path) -> Iterator[IO[str]]:
             yield file
         part.replace(path)
     except OSError as error:
-        raise TurnwiseError(f"{path} cannot be written", found=error.strerror or str(error)) from error
+        raise TurnwiseError(
+            f"{path} cannot be written", found=error.strerror or str(error), remedy="check the folder, or name another"
+        ) from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 def make_folder(path: Path) -> Path:
@@ -51,12 +55,18 @@ class CsvWriter:
     """CSV rows into an open file, the header first; None is an empty cell."""
 
     def __init__(self, file: IO[str], header: Sequence[str]) -> None:
-        self._writer = csv.writer(file, lineterminator="\n")
-        self._writer.writerow(header)
+        self._file = file
+        self.write(header)
 
     def write(self, row: Sequence[Any]) -> None:
         """One more row."""
-        self._writer.writerow([safe_cell(cell) for cell in row])
+        self._file.write(",".join([_quoted(safe_cell(cell)) for cell in row]) + "\n")
+
+
+def _quoted(cell: Any) -> str:
+    """A cell as RFC 4180 has it. Python's writer leaves a lone carriage return bare, which breaks the row."""
+    text = "" if cell is None else str(cell)
+    return '"' + text.replace('"', '""') + '"' if _SPECIAL.search(text) else text
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:

@@ -52,7 +52,8 @@ def group_rows(series: Series, items: ItemTable, by: Sequence[str]) -> Grouped:
     scored = columns.reasons.codes < 0
     if series.part is not None and series.part in by:
         parts = columns.parts
-        source, statistics, values = parts.rows, parts.statistics, series.value(parts.statistics)
+        source, statistics = parts.rows, parts.statistics
+        values = series.value(statistics) if len(statistics) else np.zeros(0)
         own = {name: codes[source] for name, codes in own.items()} | {series.part: parts.codes}
         names[series.part] = parts.names
         reasons = np.full(len(source), -1, dtype=np.int64)

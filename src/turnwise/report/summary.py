@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,11 +13,11 @@ from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import Direction, Output
 from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, Sample, compile_rollup
 from turnwise.kernel.selection import Selection, select_metrics
-from turnwise.report.derive import derived_after_rollup, derived_per_unit
+from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit
 from turnwise.report.series import Grouped, Series, group_rows, has_dimension
 from turnwise.stats.intervals import BOOTSTRAP_CLUSTERS, Interval, Resampler, percentile_intervals, pooled_intervals
 from turnwise.store.reading import ItemTable, read_columns, read_items
-from turnwise.store.run import Run
+from turnwise.store.run import FINISHED, Run
 from turnwise.store.store import Store
 
 RESAMPLES = 1000
@@ -62,19 +61,19 @@ def summarise(
                 )
     for derived, signature in selection.derived:
         if derived.when is When.AFTER_ROLLUP:
-            inputs = _input_series(store, run, selection, items, derived)
-            for variant, found in inputs:
+            for variant, inputs in _inputs(store, run, selection, items, derived):
                 for names in groupings:
-                    results += _derived_results(derived, signature, variant, found, items, names, resampler)
+                    results += _derived_results(Rolled(derived, inputs), signature, variant, items, names, resampler)
     return results
 
 
 def stored_or_new(store: Store, run: Run) -> list[dict[str, Any]]:
     """The stored results, made anew where they were invalidated by a later rating."""
-    results = store.rollups(run)
+    results = store.rollups(run) if run.status == FINISHED else []
     if not results:
         results = summarise(store, run)
-        store.save_rollups(run, results)
+        if run.status == FINISHED:
+            store.save_rollups(run, results)
     return results
 
 
@@ -119,8 +118,9 @@ def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) 
         yield from _series(store, run, selection, items, number)
     for derived, signature in selection.derived:
         if derived.when is When.PER_UNIT:
-            for variant, found in _input_series(store, run, selection, items, derived):
-                yield derived_per_unit(derived, signature, variant, found, items)
+            for variant, inputs in _inputs(store, run, selection, items, derived):
+                rows = {label: node for label, node in inputs.items() if isinstance(node, Series)}
+                yield derived_per_unit(derived, signature, variant, rows, items)
 
 
 def _series(store: Store, run: Run, selection: Selection, items: ItemTable, number: int) -> Iterator[Series]:
@@ -140,22 +140,26 @@ def _series(store: Store, run: Run, selection: Selection, items: ItemTable, numb
         )
 
 
-def _input_series(
+def _inputs(
     store: Store, run: Run, selection: Selection, items: ItemTable, derived: Derived
-) -> Iterator[tuple[str, dict[str, Series]]]:
+) -> Iterator[tuple[str, dict[str, Series | Rolled]]]:
     """The inputs of a derived metric by label, for each variant that has any of them."""
     numbers = {metric.spec.name: number for number, metric in enumerate(selection.metrics)}
     others = {d.spec.name: (d, signature) for d, signature in selection.derived}
-    found: dict[str, dict[str, Series]] = {}
+    found: dict[str, dict[str, Series | Rolled]] = {}
     for wanted in derived.inputs:
         if wanted.metric in numbers:
             for series in _series(store, run, selection, items, numbers[wanted.metric]):
                 if series.output.name == wanted.output:
                     found.setdefault(series.variant, {})[wanted.label] = series
-        else:
-            inner, signature = others[wanted.metric]
-            for variant, inputs in _input_series(store, run, selection, items, inner):
-                found.setdefault(variant, {})[wanted.label] = derived_per_unit(inner, signature, variant, inputs, items)
+            continue
+        inner, signature = others[wanted.metric]
+        for variant, nodes in _inputs(store, run, selection, items, inner):
+            node: Series | Rolled = Rolled(inner, nodes)
+            if inner.when is When.PER_UNIT:
+                rows = {label: n for label, n in nodes.items() if isinstance(n, Series)}
+                node = derived_per_unit(inner, signature, variant, rows, items)
+            found.setdefault(variant, {})[wanted.label] = node
     yield from found.items()
 
 
@@ -192,16 +196,7 @@ def _chunks(series: Series, grouped: Grouped, n_clusters: int, resamples: int) -
         return
     for start in range(0, n, size):
         chosen = (grouped.groups >= start) & (grouped.groups < start + size)
-        rows = grouped.rows
-        labels = None if rows.labels is None else [rows.labels[i] for i in np.flatnonzero(chosen).tolist()]
-        part = replace(
-            rows,
-            values=rows.values[chosen],
-            statistics=rows.statistics[chosen],
-            keys={name: codes[chosen] for name, codes in rows.keys.items()},
-            labels=labels,
-        )
-        yield part, grouped.groups[chosen] - start, min(size, n - start)
+        yield grouped.rows.chosen(chosen), grouped.groups[chosen] - start, min(size, n - start)
 
 
 def _intervals(compiled: Sequence[Pooled | Sample], output: Output, resampler: Resampler) -> list[list[Interval]]:
@@ -316,16 +311,13 @@ def _worst_first(results: list[dict[str, Any]], output: Output) -> list[dict[str
 
 
 def _derived_results(
-    derived: Derived,
-    signature: str,
-    variant: str,
-    inputs: dict[str, Series],
-    items: ItemTable,
-    names: By,
-    resampler: Resampler,
-) -> Iterable[dict[str, Any]]:
-    output = derived.spec.outputs[0]
-    for key, rollup, value, pooled, counts in derived_after_rollup(derived, inputs, items, names):
-        interval = _pooled_intervals(pooled, output, resampler)[0] if value is not None else Interval(None, None, "")
+    rolled: Rolled, signature: str, variant: str, items: ItemTable, names: By, resampler: Resampler
+) -> Iterator[dict[str, Any]]:
+    spec = rolled.derived.spec
+    output = spec.outputs[0]
+    for key, value, pooled, missing in derived_after_rollup(rolled, items, names):
+        found = value is not None and pooled is not None
+        interval = _pooled_intervals(pooled, output, resampler)[0] if found and pooled else Interval(None, None, "")
         group = dict(zip(names, key, strict=True))
-        yield entry(derived.spec.name, output, variant, group, rollup, value, interval, counts, signature)
+        counts = (int(found), 1, missing)
+        yield entry(spec.name, output, variant, group, output.primary, value, interval, counts, signature)

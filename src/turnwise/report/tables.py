@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
-_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,36 +100,49 @@ def as_markdown(table: Table) -> str:
     """A Markdown table."""
 
     def line(row: Sequence[str]) -> str:
-        return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |"
+        return "| " + " | ".join(_markdown(cell) for cell in row) + " |"
 
-    rule = ["---:" if i in table.numeric else "---" for i in range(len(table.header))]
-    notes = [f"\n{note.replace('*', chr(92) + '*')}" for note in table.notes]
-    return "\n".join([f"**{table.title}**\n", line(table.header), line(rule), *map(line, table.rows), *notes])
+    rule = "| " + " | ".join("---:" if i in table.numeric else "---" for i in range(len(table.header))) + " |"
+    notes = [f"\n{_markdown(note)}" for note in table.notes]
+    return "\n".join([f"**{_markdown(table.title)}**\n", line(table.header), rule, *map(line, table.rows), *notes])
+
+
+def _markdown(text: str) -> str:
+    """Text that stays one cell and stays text."""
+    flat = " ".join(str(text).split())
+    for character in "\\|*`_[":
+        flat = flat.replace(character, f"\\{character}")
+    return flat.replace("<", "&lt;")
 
 
 def as_latex(table: Table) -> str:
     """A booktabs table."""
-
-    def cell(text: str) -> str:
-        return "".join(_LATEX.get(c, c) for c in str(text)).replace("–", "--")
-
     columns = "".join("r" if i in table.numeric else "l" for i in range(len(table.header)))
-    lines = [" & ".join(cell(c) for c in row) + r" \\" for row in table.rows]
-    notes = " ".join(cell(note) + r"." for note in table.notes)
+    notes = " ".join(f"{_latex(note)}." for note in table.notes)
     return "\n".join(
         [
             r"\begin{table}",
-            rf"\caption{{{cell(table.title)}. {notes}}}".replace(". }", ".}"),
+            rf"\caption{{{_latex(table.title)}. {notes}}}".replace(". }", ".}"),
             rf"\begin{{tabular}}{{{columns}}}",
             r"\toprule",
-            " & ".join(cell(c) for c in table.header) + r" \\",
+            _latex_row(table.header),
             r"\midrule",
-            *lines,
+            *(_latex_row(row) for row in table.rows),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
         ]
     )
+
+
+def _latex_row(row: Sequence[str]) -> str:
+    cells = " & ".join(_latex(cell) for cell in row)
+    # After a line break, [ and * would be read as its arguments.
+    return ("{}" if cells[:1] in ("[", "*") else "") + cells + r" \\"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(c, c) for c in " ".join(str(text).split()))
 
 
 def as_html(table: Table) -> str:

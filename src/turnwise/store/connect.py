@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -56,20 +58,30 @@ def default_path() -> Path:
 def connect(db: str | None, *, check: bool = True) -> Engine:
     """An engine on the database, whose tables are there and of this version (unless `check` is off)."""
     url = database_url(db)
-    try:
+    with clear_errors(url):
         engine = _sqlite(url) if url.get_backend_name() == "sqlite" else _postgres(url)
         if check:
             _ensure_tables(engine)
-    except (OperationalError, sqlite3.Error) as error:
+        else:
+            engine.connect().close()
+    return engine
+
+
+@contextmanager
+def clear_errors(url: URL) -> Iterator[None]:
+    """Whatever the driver says about the database, in words that help."""
+    try:
+        yield
+    except (OperationalError, sqlite3.OperationalError) as error:
         raise unreachable(url, error) from error
-    except DatabaseError as error:
+    except (DatabaseError, sqlite3.DatabaseError) as error:
         raise StoreError(
-            "this file is not a turnwise database",
+            "this is not a turnwise database",
             where=describe(url),
-            found=str(error.orig),
+            found=str(getattr(error, "orig", error)),
+            expected="a file that turnwise made, or a new one",
             remedy="choose another file with --db",
         ) from error
-    return engine
 
 
 def describe(url: URL) -> str:

@@ -278,7 +278,7 @@ def _columns(output: str, variant: str, rows: Iterator[Any], with_parts: bool) -
         if with_parts:
             parts.add([row[7] for row in chunk], n)
         n += len(chunk)
-    width = max((chunk[3].shape[1] for chunk in chunks), default=0)
+    width = max(chunk[3].shape[1] for chunk in chunks)
     items, repeats = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))
     values = np.concatenate([chunk[2] for chunk in chunks])
     statistics = np.concatenate([_widened(chunk[3], width) for chunk in chunks])

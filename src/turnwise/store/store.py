@@ -97,10 +97,8 @@ class Store:
 
     def end(self, run: Run, status: str) -> Run:
         """Note how a run ended."""
-        stamp = now()
-        run = replace(
-            run, status=status, finished=(run.finished or stamp) if status == FINISHED else None, updated=stamp
-        )
+        finished = (run.finished or now()) if status == FINISHED else None
+        run = replace(run, status=status, finished=finished, updated=finished or now())
         values = {"status": run.status, "finished": run.finished, "updated": run.updated}
         with self.writing() as connection:
             connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(values))

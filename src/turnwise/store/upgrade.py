@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from importlib import resources
 
-from sqlalchemy.exc import OperationalError
-
 from turnwise.kernel.errors import StoreError
-from turnwise.store.connect import connect, current_version, describe, unreachable
+from turnwise.store.connect import clear_errors, connect, current_version, describe
 from turnwise.store.schema import HEAD
 
 
@@ -18,13 +16,15 @@ def upgrade_database(db: str | None) -> tuple[str | None, str, str]:
     from alembic.util.exc import CommandError
 
     engine = connect(db, check=False)
+    before = None
     try:
-        before = current_version(engine)
-        config = Config()
-        config.set_main_option("script_location", str(resources.files("turnwise.store") / "migrations"))
-        with engine.connect().execution_options(turnwise_write=True) as connection, connection.begin():
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+        with clear_errors(engine.url):
+            before = current_version(engine)
+            config = Config()
+            config.set_main_option("script_location", str(resources.files("turnwise.store") / "migrations"))
+            with engine.connect().execution_options(turnwise_write=True) as connection, connection.begin():
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
     except CommandError as error:
         raise StoreError(
             "the database is of a newer version of turnwise",
@@ -33,8 +33,6 @@ def upgrade_database(db: str | None) -> tuple[str | None, str, str]:
             expected=f"schema {HEAD} or older",
             remedy="upgrade turnwise: pip install --upgrade turnwise",
         ) from error
-    except OperationalError as error:
-        raise unreachable(engine.url, error) from error
     finally:
         engine.dispose()
     return before, HEAD, describe(engine.url)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
-from turnwise.dialogue.records import FIELDS, Exchange
+from turnwise.dialogue.records import CONTENT, Exchange
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
@@ -74,10 +76,10 @@ class Tally:
 
     def add(self, exchange: Exchange) -> None:
         """Take one more exchange into account."""
-        for name in FIELDS:
-            value = getattr(exchange, name)
-            if value is not None and value != {}:
+        for name in CONTENT:
+            if getattr(exchange, name) is not None:
                 self.fields[name] += 1
+        self.fields.update(exchange.operations.keys())
         self.metadata.update(exchange.metadata)
         for slot, value in (exchange.state or {}).items():
             if type(value) is str:
@@ -113,6 +115,14 @@ class HeldDialogues:
     facts: dict[str, Facts] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not self.held:
+            raise InputError(
+                "the file has no dialogue",
+                where=str(self.path),
+                found="nothing",
+                expected="at least one dialogue",
+                remedy=SEE_FIELDS,
+            )
         for dialogue_id, exchanges in self.held.items():
             facts = self.facts[dialogue_id] = Facts()
             for exchange in exchanges:
@@ -129,26 +139,42 @@ def read_json(path: Path) -> tuple[Any, str]:
     data = read_bytes(path)
     sha256 = hashlib.sha256(data).hexdigest()
     if data.startswith(b"PK\x03\x04"):
-        if not zipfile.is_zipfile(path):
-            remedy = "it was probably cut off when it was copied: fetch it again"
-            raise InputError("the zip is damaged", where=str(path), found="no directory at its end", remedy=remedy)
-        with zipfile.ZipFile(path) as archive:
+        with _opened(path) as archive:
             names = [name for name in archive.namelist() if name.endswith(".json") and not name.startswith("__MACOSX")]
             if len(names) != 1:
                 raise InputError(
                     "the zip does not hold exactly one JSON file",
                     where=str(path),
                     found=", ".join(names) or "none",
+                    expected="one file that ends in .json",
                     remedy="unpack it and name the file you mean",
                 )
             try:
                 data = archive.read(names[0])
-            except (zipfile.BadZipFile, RuntimeError, OSError) as error:
-                raise InputError("the zip cannot be unpacked", where=str(path), found=str(error)) from error
+            except (zipfile.BadZipFile, zlib.error, RuntimeError, OSError, EOFError, NotImplementedError) as error:
+                raise damaged_zip(path, str(error)) from error
     try:
         return loads(data.removeprefix(BOM)), sha256
     except JSONDecodeError as error:
         raise broken_json(error, str(path), data) from error
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError, ValueError) as error:
+        raise damaged_zip(path, str(error)) from error
+
+
+def damaged_zip(path: Path, found: str) -> InputError:
+    """The error for a zip that cannot be unpacked."""
+    return InputError(
+        "the zip is damaged, or encrypted",
+        where=str(path),
+        found=found,
+        expected="a zip with one JSON file in it",
+        remedy="it was probably cut off when it was copied: fetch it again",
+    )
 
 
 def read_bytes(path: Path) -> bytes:
@@ -162,7 +188,13 @@ def read_bytes(path: Path) -> bytes:
 def missing_file(path: Path, error: OSError) -> InputError:
     """The error for a path that is not a readable file."""
     kind = "is a folder, not a file" if path.is_dir() else "cannot be read"
-    return InputError(f"{path} {kind}", found=error.strerror or str(error), remedy="check the path")
+    return InputError(
+        f"{path} {kind}",
+        where=str(path),
+        found=error.strerror or str(error),
+        expected="a readable file",
+        remedy="check the path",
+    )
 
 
 def broken_json(error: JSONDecodeError, where: str, data: bytes, line: int = 0) -> InputError:
@@ -172,17 +204,31 @@ def broken_json(error: JSONDecodeError, where: str, data: bytes, line: int = 0) 
         text = data.removeprefix(BOM).decode()
     except UnicodeDecodeError as reason:
         found = f"byte {reason.start}: {reason.reason}"
-        return InputError("the file is not UTF-8 text", where=place, found=found, remedy="save it as UTF-8")
+        return InputError(
+            "the file is not UTF-8 text", where=place, found=found, expected="UTF-8", remedy="save it as UTF-8"
+        )
     if error.pos >= len(text.rstrip()):
         remedy = "the file was probably cut off when it was written or copied: write it again"
-        return InputError("the file ends in the middle of a JSON value", where=place, found=error.msg, remedy=remedy)
+        what = "the file ends in the middle of a JSON value"
+        return InputError(what, where=place, found=error.msg, expected="a whole JSON value", remedy=remedy)
     around = shorten(text[error.pos : error.pos + 40])
-    return InputError("this is not JSON", where=place, found=f"{error.msg}, at {around}", expected="a JSON value")
+    return InputError(
+        "this is not JSON",
+        where=place,
+        found=f"{error.msg}, at {around}",
+        expected="a JSON value, UTF-8",
+        remedy="write the file with a JSON library; NaN and Infinity are not JSON",
+    )
 
 
 def wrong_type(where: str, name: str, found: Any, expected: str) -> InputError:
     """The error for a field of the wrong type."""
-    return InputError(f"field {name!r} has the wrong type", where=where, found=shorten(found), expected=expected)
+    return InputError(
+        f"field {name!r} has the wrong type", where=where, found=shorten(found), expected=expected, remedy=SEE_FIELDS
+    )
+
+
+SEE_FIELDS = "docs/dialogue.md describes the fields and the formats"
 
 
 def text_values(value: Any, where: str, name: str) -> str | list[str]:
@@ -202,7 +248,7 @@ def scalar_text(value: Any, where: str, name: str) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int | float):
+    if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
         return str(value)
     raise wrong_type(where, name, value, "text, a number, or a list of those (alternatives)")
 
@@ -213,6 +259,8 @@ def nested_state(raw: Any, where: str, names: dict[tuple[str, str], str]) -> dic
         raise wrong_type(where, "state", raw, "an object: {slot: value} or {domain: {slot: value}}")
     state: dict[str, str | list[str]] = {}
     for key, value in raw.items():
+        if type(key) is not str:
+            raise wrong_type(where, "state", key, "slot names that are text")
         if not isinstance(value, dict):
             state[key] = text_values(value, where, f"state.{key}")
             continue
@@ -220,6 +268,13 @@ def nested_state(raw: Any, where: str, names: dict[tuple[str, str], str]) -> dic
             name = names.get((key, slot)) or names.setdefault((key, slot), f"{key}-{slot}")
             state[name] = inner if type(inner) is str else text_values(inner, where, f"state.{key}.{slot}")
     return state
+
+
+def text_or_none(value: Any, where: str, name: str) -> str | None:
+    """A text, or nothing."""
+    if value is None or isinstance(value, str):
+        return value
+    raise wrong_type(where, name, value, "text")
 
 
 def texts(value: Any, where: str, name: str) -> tuple[str, ...] | None:
@@ -237,4 +292,10 @@ def check_ids(ids: Iterable[str], where: str) -> None:
     """Dialogue ids must be something a database can hold and a person can read."""
     for dialogue_id in ids:
         if not dialogue_id.strip() or "\x00" in dialogue_id:
-            raise InputError("a dialogue id is empty or has a NUL character", where=where, found=shorten(dialogue_id))
+            raise InputError(
+                "a dialogue id is empty or has a NUL character",
+                where=where,
+                found=shorten(dialogue_id),
+                expected="readable text",
+                remedy="give every dialogue an id of its own",
+            )

@@ -7,7 +7,7 @@ their dialogue's turn has come, so memory does not grow with the file.
 from __future__ import annotations
 
 import hashlib
-import math
+import sys
 from array import array
 from collections import Counter
 from pathlib import Path
@@ -15,22 +15,22 @@ from typing import Any
 
 from turnwise.dialogue.formats.base import (
     BOM,
+    SEE_FIELDS,
     Facts,
     HeldDialogues,
     Tally,
     broken_json,
     missing_file,
     nested_state,
+    text_or_none,
     texts,
     wrong_type,
 )
-from turnwise.dialogue.records import ACTIONS, Exchange
-from turnwise.kernel.errors import InputError, shorten
-from turnwise.kernel.jsontext import JSONDecodeError, loads
-from turnwise.kernel.signature import digest
+from turnwise.dialogue.records import ACTIONS, OPERATIONS, Exchange
+from turnwise.kernel.errors import InputError, near_misses, shorten
+from turnwise.kernel.jsontext import JSONDecodeError, dumps, loads
 
 NAME = "jsonl"
-OPERATIONS = ("latency_ms", "tokens", "cost")
 _KNOWN = {
     "dialogue_id",
     "turn_id",
@@ -68,8 +68,7 @@ class JsonlDialogues:
         with self.path.open("rb") as file:
             for offset, first, lines in zip(places[::3], places[1::3], places[2::3], strict=True):
                 file.seek(offset)
-                stretch = ((number, file.readline()) for number in range(first, first + lines))
-                found += [self._parse(line, number, None) for number, line in stretch if line.strip()]
+                found += [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
         return found
 
     def _index(self) -> str:
@@ -81,7 +80,7 @@ class JsonlDialogues:
             with self.path.open("rb") as file:
                 for number, line in enumerate(file, start=1):
                     sha256.update(line)
-                    if line.strip():
+                    if line.removeprefix(BOM).strip():
                         exchange = self._parse(line, number, self.tally.notes)
                         if exchange.dialogue_id != last:
                             last = exchange.dialogue_id
@@ -91,7 +90,13 @@ class JsonlDialogues:
         except OSError as error:
             raise missing_file(self.path, error) from error
         if not self.facts:
-            raise InputError("the file has no exchange", where=str(self.path), remedy="one JSON object per line")
+            raise InputError(
+                "the file has no exchange",
+                where=str(self.path),
+                found="nothing but blank lines",
+                expected="one JSON object per line",
+                remedy=SEE_FIELDS,
+            )
         return sha256.hexdigest()
 
     def _known_turns(self, dialogue_id: str) -> set[str]:
@@ -104,21 +109,8 @@ class JsonlDialogues:
         dialogue_id = exchange.dialogue_id
         facts = self.facts.setdefault(dialogue_id, Facts())
         places = self._lines.setdefault(dialogue_id, array("q"))
-        if exchange.turn_id is not None:
-            if exchange.turn_id in seen:
-                raise InputError(
-                    f"exchange {exchange.turn_id} of dialogue {dialogue_id} is there twice",
-                    where=f"{self.path}, line {number}",
-                    remedy="give every exchange of a dialogue its own turn_id",
-                )
-            seen.add(exchange.turn_id)
-        elif seen:
-            raise InputError(
-                f"dialogue {dialogue_id}: some exchanges have a turn_id and some have none",
-                where=f"{self.path}, line {number}",
-                remedy="give all of them one, or none (then their order counts)",
-            )
         facts.add(exchange)
+        check_turn(exchange, facts, seen, f"{self.path}, line {number}")
         if places and places[-2] + places[-1] == number:
             places[-1] += 1
         else:
@@ -134,21 +126,63 @@ class JsonlDialogues:
         return exchange_from(raw, where, self._names, notes)
 
 
+def check_turn(exchange: Exchange, facts: Facts, seen: set[str], where: str) -> None:
+    """Every exchange of a dialogue has a turn id of its own, or none has one; `seen` are those before this one."""
+    if 0 < facts.ids < facts.exchanges:
+        raise InputError(
+            f"dialogue {exchange.dialogue_id}: some exchanges have a turn_id and some have none",
+            where=where,
+            found=f"{facts.ids} of {facts.exchanges} with a turn_id",
+            expected="all or none",
+            remedy="give all of them one, or none (then their order counts)",
+        )
+    if exchange.turn_id in seen:
+        raise InputError(
+            f"exchange {exchange.turn_id} of dialogue {exchange.dialogue_id} is there twice",
+            where=where,
+            found=f"turn_id {exchange.turn_id} again",
+            expected="one exchange per turn_id",
+            remedy="give every exchange of a dialogue its own turn_id",
+        )
+    if exchange.turn_id is not None:
+        seen.add(exchange.turn_id)
+
+
 def held(records: list[dict[str, Any]], side: str) -> HeldDialogues:
     """Exchanges that are in memory already, in the form of the file."""
     tally = Tally()
     names: dict[tuple[str, str], str] = {}
     dialogues: dict[str, list[Exchange]] = {}
+    facts: dict[str, Facts] = {}
+    seen: dict[str, set[str]] = {}
+    hashed = hashlib.sha256()
     for number, raw in enumerate(records):
-        exchange = exchange_from(raw, f"{side}[{number}]", names, tally.notes)
-        known = dialogues.setdefault(exchange.dialogue_id, [])
-        if exchange.turn_id is not None and any(exchange.turn_id == other.turn_id for other in known):
-            what = f"exchange {exchange.turn_id} of dialogue {exchange.dialogue_id} is there twice"
-            raise InputError(what, where=f"{side}[{number}]")
-        known.append(exchange)
+        where = f"{side}[{number}]"
+        exchange = exchange_from(raw, where, names, tally.notes)
+        name = exchange.dialogue_id
+        hashed.update(_checked_bytes(exchange, where))
+        dialogues.setdefault(name, []).append(exchange)
+        known = facts.setdefault(name, Facts())
+        known.add(exchange)
+        check_turn(exchange, known, seen.setdefault(name, set()), where)
     if not dialogues:
-        raise InputError(f"{side} has no exchange")
-    return HeldDialogues(Path(f"<{side}>"), NAME, digest(records, 64), dialogues, tally)
+        what = f"{side} has no exchange"
+        raise InputError(what, where=side, found="an empty list", expected="at least one exchange", remedy=SEE_FIELDS)
+    return HeldDialogues(Path(f"<{side}>"), NAME, hashed.hexdigest(), dialogues, tally)
+
+
+def _checked_bytes(exchange: Exchange, where: str) -> bytes:
+    """The exchange as JSON; in memory there may be what no file can hold, such as half a character."""
+    try:
+        return dumps([exchange.dialogue_id, exchange.turn_id, exchange.content(), exchange.metadata]).encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "an exchange holds something that JSON cannot write",
+            where=where,
+            found=str(error),
+            expected="text, numbers, lists and dictionaries",
+            remedy=SEE_FIELDS,
+        ) from error
 
 
 def exchange_from(
@@ -156,7 +190,9 @@ def exchange_from(
 ) -> Exchange:
     """An exchange from its JSON object, every field checked; unknown columns become metadata and are noted."""
     if not isinstance(raw, dict):
-        raise InputError("a line is not a JSON object", where=where, found=shorten(raw), expected="{...}")
+        raise InputError(
+            "an exchange is not a JSON object", where=where, found=shorten(raw), expected="{...}", remedy=SEE_FIELDS
+        )
     domains = texts(raw.get("domain"), where, "domain")
     state = raw.get("state")
     return Exchange(
@@ -167,8 +203,8 @@ def exchange_from(
         action=_action(raw.get("action"), where),
         operations={name: _number(raw[name], where, name) for name in OPERATIONS if raw.get(name) is not None},
         metadata=_metadata(raw, where, notes),
-        user=_text(raw.get("user"), where, "user"),
-        response=_text(raw.get("response"), where, "response"),
+        user=text_or_none(raw.get("user"), where, "user"),
+        response=text_or_none(raw.get("response"), where, "response"),
         intents=texts(raw.get("intents"), where, "intents"),
         acts=texts(raw.get("acts"), where, "acts"),
         requested=texts(raw.get("requested"), where, "requested"),
@@ -183,26 +219,36 @@ def _id(raw: dict[str, Any], name: str, where: str) -> str | None:
         raise wrong_type(where, name, value, "text or a whole number")
     text = str(value)
     if not text.strip() or "\x00" in text:
-        raise InputError(f"field {name!r} is empty or has a NUL character", where=where, found=shorten(value))
+        raise InputError(
+            f"field {name!r} is empty or has a NUL character",
+            where=where,
+            found=shorten(value),
+            expected="readable text",
+            remedy=SEE_FIELDS,
+        )
     return text
 
 
 def _missing_id(where: str, raw: dict[str, Any]) -> str:
     found = ", ".join(list(raw)[:8]) or "an empty object"
-    raise InputError("field 'dialogue_id' is missing", where=where, found=found, expected="text or a whole number")
-
-
-def _text(value: Any, where: str, name: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    raise wrong_type(where, name, value, "text")
+    raise InputError(
+        "field 'dialogue_id' is missing",
+        where=where,
+        found=found,
+        expected="text or a whole number",
+        remedy=SEE_FIELDS,
+    )
 
 
 def _action(value: Any, where: str) -> str | None:
-    text = _text(value, where, "action")
+    text = text_or_none(value, where, "action")
     if text is not None and text not in ACTIONS:
         raise InputError(
-            "field 'action' has an unknown value", where=where, found=shorten(text), expected=" | ".join(ACTIONS)
+            "field 'action' has an unknown value",
+            where=where,
+            found=shorten(text),
+            expected=" | ".join(ACTIONS),
+            remedy=near_misses(text, ACTIONS) or SEE_FIELDS,
         )
     return text
 
@@ -210,8 +256,14 @@ def _action(value: Any, where: str) -> str | None:
 def _number(value: Any, where: str, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong_type(where, name, value, "a number")
-    if not math.isfinite(value) or value < 0:
-        raise InputError(f"field {name!r} is out of range", where=where, found=str(value), expected="0 or more, finite")
+    if not 0 <= value <= sys.float_info.max:
+        raise InputError(
+            f"field {name!r} is out of range",
+            where=where,
+            found=shorten(value),
+            expected="0 or more, finite",
+            remedy="leave it out where it is not known",
+        )
     return float(value)
 
 
@@ -222,7 +274,8 @@ def _metadata(raw: dict[str, Any], where: str, notes: Counter[str] | None) -> di
     others = {name: value for name, value in raw.items() if name not in _KNOWN}
     scalars = {name: value for name, value in {**given, **others}.items() if isinstance(value, str | int | float)}
     if notes is not None:
-        for name in others:
-            kept = "kept as metadata to slice by" if name in scalars else "left out: it is not text or a number"
-            notes[f"column {name!r} is not a field of an exchange; it is {kept}"] += 1
+        for name in others.keys() & scalars.keys():
+            notes[f"column {name!r} is not a field of an exchange; it is kept as metadata to slice by"] += 1
+        for name in (given.keys() | others.keys()) - scalars.keys():
+            notes[f"column {name!r} is left out: it is not text or a number"] += 1
     return {name: str(value) for name, value in scalars.items()}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from turnwise.dialogue.formats.base import HeldDialogues, Tally, check_ids, text_values, wrong_type
+from turnwise.dialogue.formats.base import HeldDialogues, Tally, check_ids, text_or_none, text_values, wrong_type
 from turnwise.dialogue.records import Exchange, State, changed_domains, domains_of_names
 from turnwise.kernel.errors import InputError, shorten
 
@@ -48,19 +48,20 @@ def _exchanges(dialogue_id: str, log: list[Any], where: str, names: dict[tuple[s
         user, system = log[2 * index], log[2 * index + 1]
         place = f"{where}, log entry {2 * index + 1}"
         if not isinstance(user, dict) or not isinstance(system, dict):
-            raise InputError("a turn is not an object", where=place, found=shorten(system), expected="{text, metadata}")
+            wrong = system if isinstance(user, dict) else user
+            raise wrong_type(place, "(turn)", wrong, "an object with text and metadata")
         state = _state(system.get("metadata"), place, names)
         asked = _acts(user, place)
         exchanges.append(
             Exchange(
                 dialogue_id=dialogue_id,
                 turn_id=str(index),
-                user=user.get("text"),
-                response=system.get("text"),
+                user=text_or_none(user.get("text"), place, "text"),
+                response=text_or_none(system.get("text"), place, "text"),
                 domains=_domains(asked, state, before),
                 acts=tuple(_acts(system, place)) if "dialog_act" in system else None,
                 state=state,
-                requested=_requested(asked),
+                requested=_requested(asked, place),
             )
         )
         before = state
@@ -85,11 +86,15 @@ def _acts(turn: dict[str, Any], where: str) -> dict[str, Any]:
     return acts
 
 
-def _requested(acts: dict[str, Any]) -> tuple[str, ...]:
+def _requested(acts: dict[str, Any], where: str) -> tuple[str, ...]:
     slots = []
     for act, pairs in acts.items():
         domain, _, kind = act.lower().partition("-")
         if kind == "request":
+            if not isinstance(pairs, list) or not all(
+                isinstance(p, list) and p and isinstance(p[0], str) for p in pairs
+            ):
+                raise wrong_type(where, f"dialog_act.{act}", pairs, "a list of [slot, value] pairs")
             slots += [f"{domain}-{pair[0].lower()}" for pair in pairs]
     return tuple(dict.fromkeys(slots))
 
@@ -108,7 +113,10 @@ def _state(metadata: Any, where: str, names: dict[tuple[str, str], str]) -> dict
         if not isinstance(parts, dict):
             raise wrong_type(where, f"metadata.{domain}", parts, "an object with semi and book")
         for part in ("semi", "book"):
-            for slot, value in parts.get(part, {}).items():
+            filled = parts.get(part, {})
+            if not isinstance(filled, dict):
+                raise wrong_type(where, f"metadata.{domain}.{part}", filled, "an object: slot to value")
+            for slot, value in filled.items():
                 if value and slot != "booked" and value != "not mentioned":
                     name = names.get((domain, slot)) or names.setdefault((domain, slot), f"{domain}-{slot}")
                     state[name] = (

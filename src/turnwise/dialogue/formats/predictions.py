@@ -8,7 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from turnwise.dialogue.formats.base import HeldDialogues, check_ids, nested_state, texts, wrong_type
+from turnwise.dialogue.formats.base import (
+    SEE_FIELDS,
+    HeldDialogues,
+    check_ids,
+    nested_state,
+    text_or_none,
+    texts,
+    wrong_type,
+)
 from turnwise.dialogue.records import Exchange
 from turnwise.kernel.errors import InputError
 
@@ -40,15 +48,18 @@ def _exchange(dialogue_id: str, turn: Any, where: str, names: dict[tuple[str, st
     if not isinstance(turn, dict):
         raise wrong_type(where, "(turn)", turn, "an object with state and response")
     if "state" not in turn and "response" not in turn:
-        raise InputError("a turn has neither state nor response", where=where, found=", ".join(turn) or "{}")
-    response = turn.get("response")
-    if response is not None and not isinstance(response, str):
-        raise wrong_type(where, "response", response, "text")
+        raise InputError(
+            "a turn has neither state nor response",
+            where=where,
+            found=", ".join(turn) or "{}",
+            expected="state, response, or both",
+            remedy=SEE_FIELDS,
+        )
     domains = texts(turn.get("active_domains"), where, "active_domains")
     state = turn.get("state")
     return Exchange(
         dialogue_id=dialogue_id,
-        response=response,
+        response=text_or_none(turn.get("response"), where, "response"),
         domains=None if domains is None else tuple(domain.lower() for domain in domains),
         state=None if state is None else nested_state(state, where, names),
     )

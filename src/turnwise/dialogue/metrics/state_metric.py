@@ -23,7 +23,7 @@ class StateMetric(Metric):
     """A metric that reads the encoded states of a batch."""
 
     missing_counts_as_wrong = True
-    """An exchange without a prediction is wrong (004-20); where nothing can be wrong, it is skipped."""
+    """An exchange without a predicted state is wrong (004-20); where nothing can be wrong, it is skipped."""
 
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One measurement per exchange."""
@@ -32,10 +32,8 @@ class StateMetric(Metric):
         for position, (pair, found) in enumerate(zip(batch.pairs, findings, strict=True)):
             if not table.reference_known[position]:
                 found = skipped("no reference state")
-            elif pair.prediction is None and (batch.submitted_only or not self.missing_counts_as_wrong):
+            elif not table.predicted[position] and (batch.submitted_only or not self.missing_counts_as_wrong):
                 found = skipped(MISSING)
-            elif pair.prediction is not None and not table.predicted_known[position]:
-                found = skipped("no predicted state")
             yield pair.unit, "value", found
 
     def measure_states(self, table: StateTable, cells: Cells) -> Iterator[Measurement]:

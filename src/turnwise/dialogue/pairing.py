@@ -1,0 +1,69 @@
+"""Who belongs to whom: predicted dialogues to reference dialogues, predicted exchanges to reference exchanges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from turnwise.dialogue.formats.base import Dialogues
+from turnwise.dialogue.normalise import Normaliser
+from turnwise.dialogue.records import UNIT, Exchange, Pair, State, changed_domains, reference_domains
+from turnwise.kernel.score import Unit
+
+
+def match_ids(references: Dialogues, predicted: Dialogues) -> dict[str, str]:
+    """Reference id to predicted id: the same text, or else the same but for case and a `.json` ending."""
+    exact = {dialogue_id: dialogue_id for dialogue_id in references.facts if dialogue_id in predicted.facts}
+    folded: dict[str, list[str]] = {}
+    for dialogue_id in predicted.facts:
+        if dialogue_id not in exact:
+            folded.setdefault(_fold(dialogue_id), []).append(dialogue_id)
+    reference_folds = Counter(_fold(dialogue_id) for dialogue_id in references.facts)
+    for dialogue_id in references.facts:
+        candidates = folded.get(_fold(dialogue_id), [])
+        if dialogue_id not in exact and len(candidates) == 1 and reference_folds[_fold(dialogue_id)] == 1:
+            exact[dialogue_id] = candidates[0]
+    return {dialogue_id: exact[dialogue_id] for dialogue_id in references.facts if dialogue_id in exact}
+
+
+def _fold(dialogue_id: str) -> str:
+    return dialogue_id.lower().removesuffix(".json")
+
+
+def pair_up(
+    dialogue_id: str, references: Sequence[Exchange], predicted: Sequence[Exchange], normaliser: Normaliser
+) -> list[Pair]:
+    """Join by turn id where both sides have ids, else by position."""
+    by_id = {exchange.turn_id: exchange for exchange in predicted}
+    with_ids = None not in by_id and all(reference.turn_id is not None for reference in references)
+    pairs: list[Pair] = []
+    before: dict[str, tuple[str, ...]] = {}
+    for position, reference in enumerate(references):
+        if with_ids:
+            prediction = by_id.get(reference.turn_id)
+        else:
+            prediction = predicted[position] if position < len(predicted) else None
+        domains: tuple[str, ...] = ()
+        if prediction is not None and prediction.domains is not None:
+            domains = prediction.domains
+        elif prediction is not None:
+            state = _normal_state(prediction.state, normaliser)
+            domains, before = changed_domains(state, before), state
+        turn_id = reference.turn_id if reference.turn_id is not None else str(position)
+        pairs.append(Pair(_unit(dialogue_id, turn_id, reference, prediction), reference, prediction, domains))
+    return pairs
+
+
+def _normal_state(state: State | None, normaliser: Normaliser) -> dict[str, tuple[str, ...]]:
+    """What a state says, however it is written."""
+    slots = ((normaliser.slot(raw), value) for raw, value in (state or {}).items())
+    return {slot: values for slot, value in slots if (values := normaliser.values(slot, value))}
+
+
+def _unit(dialogue_id: str, turn_id: str, reference: Exchange, prediction: Exchange | None) -> Unit:
+    dimensions: dict[str, str] = dict(prediction.metadata) if prediction is not None else {}
+    dimensions.update(reference.metadata)
+    domains = reference_domains(reference)
+    if domains:
+        dimensions["domain"] = domains[0]
+    return Unit(f"{dialogue_id}/{turn_id}", dialogue_id, dimensions, UNIT)
