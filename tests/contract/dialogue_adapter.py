@@ -12,7 +12,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from turnwise.dialogue import batch as batch_module
-from turnwise.dialogue import states
+from turnwise.dialogue import pairing, states
+from turnwise.dialogue import records as records_module
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.load import DialogueSource, read_dialogues
 from turnwise.dialogue.metrics import state_metric
@@ -54,7 +55,11 @@ _STATE_SOURCES: tuple[Callable[..., Any] | type, ...] = (
 )
 SOURCES: dict[str, tuple[Callable[..., Any] | type, ...]] = {
     **dict.fromkeys(STATE_METRICS, _STATE_SOURCES),
-    "slot_hallucination": (*_STATE_SOURCES, states.in_scope, states._codes),
+    "slot_hallucination": (
+        *_STATE_SOURCES,
+        *(states.in_scope, states._codes, records_module.domain_of, records_module.reference_domains),
+        *(records_module.domains_of_names, records_module.changed_domains, pairing.pair_up, pairing._normal_state),
+    ),
     **dict.fromkeys(OPERATION_METRICS, (operations.operation_spec, batch_module.ExchangeBatch.operations)),
 }
 """Functions beside the metric's own classes that its values come from."""

@@ -23,7 +23,7 @@ class TenRecords:
 
     n_items = 10
     dataset_fingerprint = input_fingerprint = "f"
-    fields: Mapping[str, int] = {"reference.state": 10, "prediction.state": 7, "prediction.operations": 12}
+    fields: Mapping[str, int] = {"reference.state": 10, "prediction.state": 7, "prediction.latency_ms": 12}
     coverage: Mapping[str, int] = {"dialogues": 2, "dialogues_predicted": 1}
 
     def __init__(self) -> None:
@@ -47,7 +47,7 @@ def metric(*needs: str) -> Metric:
         (("reference.state",), 10, {}),
         (("reference.state", "prediction.state"), 7, {"prediction.state": 3}),
         (("prediction.state", "prediction.user"), 0, {"prediction.state": 3, "prediction.user": 10}),
-        (("prediction.operations",), 10, {}),  # predictions of dialogues that the references lack do not count
+        (("prediction.latency_ms",), 10, {}),  # predictions of dialogues that the references lack do not count
     ],
 )
 def test_a_metric_applies_to_the_records_that_carry_what_it_needs(
@@ -118,7 +118,7 @@ def test_a_dry_run_tells_the_plan(
     assert (plan["items"], plan["coverage"]["exchanges_predicted"]) == (4, 3)
     assert [(m["metric"], m["applies_to"], m["missing"]) for m in plan["metrics"]] == [
         ("dialogue/slot_accuracy", 2, {"prediction.state": 2}),
-        ("dialogue/system_latency_ms", 1, {"prediction.operations": 3}),
+        ("dialogue/system_latency_ms", 1, {"prediction.latency_ms": 3}),
     ]
     assert [(f["check"], f["count"]) for f in plan["findings"]] == [("missing_exchanges", 1)]
     dry_run(monkeypatch, *data, *metrics)

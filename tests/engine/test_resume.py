@@ -59,8 +59,8 @@ class Witness(Metric):
         os.close(log)
 """
 
-# Runs when Python starts: smaller batches, a note of when the run begins and ends, a signal at the n-th call of a
-# function.
+# Runs when Python starts: smaller batches, a note of when the run begins and ends, a wait before a run is taken over
+# until two want it, a signal at the n-th call of a function.
 AT_START = """
 import os
 if "BATCH" in os.environ:
@@ -76,6 +76,17 @@ if "CLOCK" in os.environ:
             return original(*arguments, **named)
         return call
     Store.begin, Store.end = timed(Store.begin), timed(Store.end)
+if "GATE" in os.environ:
+    import pathlib, time
+    from turnwise.store.store import Store
+    gate, reopen = pathlib.Path(os.environ["GATE"]), Store.reopen
+    def together(*arguments):
+        (gate / str(os.getpid())).touch()
+        deadline = time.monotonic() + 10
+        while len(list(gate.iterdir())) < 2 and time.monotonic() < deadline:
+            time.sleep(0.001)
+        return reopen(*arguments)
+    Store.reopen = together
 if "KILL_AT" in os.environ:
     import functools, importlib, itertools
     place, _, number = os.environ["KILL_AT"].partition("#")
@@ -357,22 +368,25 @@ def test_a_run_resumed_in_worker_processes_equals_the_inline_one(tmp_path: Path,
 
 
 def test_two_resumes_at_once(tmp_path: Path, sqlite_path: str) -> None:
-    """One of them goes on with the run; the other is told that it is running, or that it has finished."""
-    site, small = make_site(tmp_path, 40), {"BATCH": "16"}
+    """Both saw an interrupted run. One goes on with it; the other is told that it is running, or has finished."""
+    site, small = make_site(tmp_path, 8), {"BATCH": "16"}
     expected = undisturbed(site, sqlite_path, "undisturbed", **small)
     kill = {"KILL_AT": "turnwise.store.store:Store.write_batch#2", **small}
     assert site.finish(site.command(sqlite_path, "twice"), "twice", **kill)[0] == -signal.SIGKILL
     run = find_run(sqlite_path, "twice")
     assert run is not None
-    command = site.resume(sqlite_path, "twice", run)
+    command, gate = site.resume(sqlite_path, "twice", run), tmp_path / "gate"
+    gate.mkdir()
     with ThreadPoolExecutor(2) as pool:
-        ends = sorted(pool.map(lambda log: site.finish(command, log, **small), ("left", "right")))
+        ends = sorted(pool.map(lambda log: site.finish(command, log, GATE=str(gate), **small), ("left", "right")))
     assert [code for code, _ in ends] == [0, 2], ends
     assert re.search(f"run {run.id} (is still running|has finished)", ends[1][1])
     ended = find_run(sqlite_path, "twice")
     assert ended is not None
     assert ended.status == "finished"
     assert rows(sqlite_path, run) == expected.rows
+    left, right = site.measured("left"), site.measured("right")
+    assert not left or not right
 
 
 # Ctrl-C

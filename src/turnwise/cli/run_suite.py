@@ -10,6 +10,8 @@ import typer
 from turnwise.cli import options as o
 from turnwise.kernel.errors import InputError, UsageError, shorten
 
+SHAPE = "runs: [{room: dialogue, references: ..., predictions: ...}]"
+
 
 def suite(
     file: Annotated[Path, typer.Argument(metavar="SUITE.YAML", help="The file.")],
@@ -26,65 +28,95 @@ def suite(
     from turnwise.cli.console import print_json, say
     from turnwise.cli.running import run_room
 
-    settings, entries = read_suite(file)
-    database = db or settings.get("db")
+    stored_db, entries = read_suite(file)
+    _place(entries, out, file)
     summaries = []
     for number, entry in enumerate(entries):
         room = entry.pop("room")
-        where = f"{file}, runs[{number}]"
-        if out is not None:
-            entry["out"] = out / (entry.pop("name", None) or (room if len(entries) == 1 else f"{number:02d}-{room}"))
-        entry.pop("name", None)
         if not json:
             say(f"run {number + 1} of {len(entries)}: {room}")
-        summaries.append(run_room(room, entry, db=database, as_json=False, dry_run=dry_run, where=where, quiet=json))
+        where = _where(file, number)
+        summaries.append(run_room(room, entry, db=db or stored_db, dry_run=dry_run, where=where, quiet=json))
     if json:
         print_json(summaries[0] if len(summaries) == 1 else {"runs": summaries})
 
 
-def read_suite(file: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The common settings and the runs of a suite file, paths made relative to the file."""
+def read_suite(file: Path) -> tuple[str | None, list[dict[str, Any]]]:
+    """The database and the runs of a suite file, paths made relative to the file, every option checked."""
+    data = _read_yaml(file)
+    runs = data.get("runs") if isinstance(data, dict) else None
+    if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
+        what = "a suite file needs a list of runs"
+        raise InputError(what, where=str(file), found=shorten(data), expected=SHAPE)
+    unknown = sorted(str(key) for key in data if key not in ("runs", "db"))
+    if unknown:
+        raise UsageError(f"a suite file has no {unknown[0]!r}", where=str(file), expected="runs, db")
+    db = data.get("db")
+    if db is not None and not isinstance(db, str):
+        raise UsageError(
+            "db is not a database", where=str(file), found=shorten(db), expected="a path or a URL, as text"
+        )
+    if db is not None and "://" not in db:
+        db = str(file.parent / db)
+    return db, [_entry(run, number, file) for number, run in enumerate(runs)]
+
+
+def _read_yaml(file: Path) -> Any:
     import yaml
 
     try:
-        data = yaml.safe_load(file.read_text(encoding="utf-8"))
+        return yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
-        raise InputError(f"{file} cannot be read", found=error.strerror or str(error)) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} is not YAML", found=" ".join(str(error).split())) from error
-    runs = data.get("runs") if isinstance(data, dict) else None
-    if not isinstance(runs, list) or not runs or not all(isinstance(run, dict) for run in runs):
         raise InputError(
-            "a suite file needs a list of runs",
-            where=str(file),
-            found=shorten(data),
-            expected="runs: [{room: dialogue, references: ..., predictions: ...}]",
-        )
-    unknown = sorted(set(data) - {"runs", "db"})
-    if unknown:
-        raise UsageError(f"a suite file has no {unknown[0]!r}", where=str(file), expected="runs, db")
-    settings = {key: value for key, value in data.items() if key == "db"}
-    if isinstance(settings.get("db"), str) and "://" not in settings["db"]:
-        settings["db"] = str(file.parent / settings["db"])
-    return settings, [_entry(run, number, file) for number, run in enumerate(runs)]
+            f"{file} cannot be read", found=error.strerror or str(error), remedy="check the path"
+        ) from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise InputError(f"{file} is not YAML", found=" ".join(str(error).split()), expected=SHAPE) from error
 
 
 def _entry(run: dict[str, Any], number: int, file: Path) -> dict[str, Any]:
-    where = f"{file}, runs[{number}]"
+    from turnwise.engine.job import parse_options
+    from turnwise.rooms import ROOMS, check_room, get_suite
+
+    where = _where(file, number)
     entry = {str(key).replace("-", "_"): value for key, value in run.items()}
-    if not isinstance(entry.get("room"), str):
+    room = entry.get("room")
+    if not isinstance(room, str):
         raise UsageError("a run of a suite file needs a room", where=where, expected="room: dialogue")
+    check_room(room, ROOMS, where)
     if "db" in entry:
         raise UsageError("db stands at the top of a suite file, for all runs", where=where)
-    for key in _path_options(entry["room"]):
-        if isinstance(entry.get(key), str):
-            entry[key] = file.parent / entry[key]
+    fields = get_suite(room).options.model_fields
+    for key, value in entry.items():
+        is_path = key in fields and "Path" in str(fields[key].annotation)
+        if isinstance(value, str) and (is_path or (key in fields and _beside(file, value))):
+            entry[key] = str(file.parent / value)
+    options = {key: value for key, value in entry.items() if key not in ("room", "name")}
+    parse_options(get_suite(room), options, where)  # a typing error in the last run must not cost the ones before it
     return entry
 
 
-def _path_options(room: str) -> list[str]:
-    """Options of a room that are paths."""
-    from turnwise.rooms import get_suite
+def _beside(file: Path, value: str) -> bool:
+    """A file of rules (a normaliser) that lies beside the suite file."""
+    return Path(value).suffix in (".yaml", ".yml") and (file.parent / value).is_file()
 
-    fields = get_suite(room).options.model_fields
-    return [name for name, field in fields.items() if "Path" in str(field.annotation)]
+
+def _place(entries: list[dict[str, Any]], out: Path | None, file: Path) -> None:
+    """Give every run its folder below `--out`, by its name or its number."""
+    names: set[str] = set()
+    for number, entry in enumerate(entries):
+        name = entry.pop("name", None)
+        if out is None:
+            continue
+        folder = (
+            str(name) if name is not None else entry["room"] if len(entries) == 1 else f"{number:02d}-{entry['room']}"
+        )
+        if folder in names:
+            what = f"two runs are called {folder!r}: one would overwrite the other"
+            raise UsageError(what, where=_where(file, number), remedy="give each run a name of its own")
+        names.add(folder)
+        entry["out"] = out / folder
+
+
+def _where(file: Path, number: int) -> str:
+    return f"{file}, runs[{number}]"

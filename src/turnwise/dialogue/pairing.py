@@ -37,7 +37,7 @@ def pair_up(
     by_id = {exchange.turn_id: exchange for exchange in predicted}
     with_ids = None not in by_id and all(reference.turn_id is not None for reference in references)
     pairs: list[Pair] = []
-    before: dict[str, tuple[str, ...]] = {}
+    before: State | None = None
     for position, reference in enumerate(references):
         if with_ids:
             prediction = by_id.get(reference.turn_id)
@@ -47,8 +47,10 @@ def pair_up(
         if prediction is not None and prediction.domains is not None:
             domains = prediction.domains
         elif prediction is not None:
-            state = _normal_state(prediction.state, normaliser)
-            domains, before = changed_domains(state, before), state
+            states = (_normal_state(state, normaliser) for state in (prediction.state, before))
+            domains = changed_domains(*states)
+        if prediction is not None:
+            before = prediction.state
         turn_id = reference.turn_id if reference.turn_id is not None else str(position)
         pairs.append(Pair(_unit(dialogue_id, turn_id, reference, prediction), reference, prediction, domains))
     return pairs

@@ -42,6 +42,7 @@ class DialogueSuite:
     options = DialogueOptions
     groupings = (("domain",), ("slot",))
     baselines = BASELINES
+    replaceable = frozenset({"references", "predictions", "reference_format", "prediction_format"})
 
     def load(self, options: DialogueOptions) -> DialogueSource:
         """References and predictions, joined and checked."""

@@ -24,6 +24,8 @@ from turnwise.report.summary import RESAMPLES, check_dimensions, summarise, summ
 from turnwise.store.run import FINISHED, Run, now
 from turnwise.store.store import Store
 
+ELSEWHERE = frozenset({"out", "executor", "workers"})
+"""Options that may differ when a run is resumed: they change where, not what."""
 PROFILES = ("turnwise", "spec")
 
 
@@ -85,6 +87,8 @@ class Suite(Protocol):
     groupings: Sequence[tuple[str, ...]]
     """Dimensions that are always rolled up, beside the whole data set."""
     baselines: Mapping[str, Callable[[Any], Any]]
+    replaceable: frozenset[str]
+    """Options that name the data: they may have moved when a run is resumed; the fingerprint tells."""
 
     def load(self, options: Any) -> Source:
         """The checked records."""
@@ -130,7 +134,7 @@ def parse_options(suite: Suite, values: Mapping[str, Any], where: str | None = N
 
 def _usage_error(suite: Suite, error: ValidationError, where: str | None) -> UsageError:
     first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
+    name = str(first["loc"][0])
     known = list(suite.options.model_fields)
     if first["type"] == "extra_forbidden":
         return UsageError(
@@ -210,7 +214,7 @@ def run_job(
     with status_kept(store, run):
         numbered = list(enumerate(selection.metrics))
         carry_out(store, run, numbered, source, executor, variants=variants, progress=progress)
-        results = summarise(store, run, selection=selection, resamples=run.config["resamples"])
+        results = summarise(store, run, selection=selection)
         store.save_rollups(run, results)
         finished = now()
         run = replace(run, status=FINISHED, finished=finished, updated=finished)
@@ -257,7 +261,18 @@ def stored_options(suite: Suite, store: Store, name: str, given: Mapping[str, An
         raise UsageError(f"run {run.id} is a {run.suite} run", remedy=f"turnwise run {run.suite} --resume {run.id}")
     if run.status == FINISHED:
         raise UsageError(f"run {run.id} has finished", remedy=f"turnwise show {run.id}")
-    config = {key: value for key, value in run.config.items() if key in suite.options.model_fields}
+
     always = [list(names) for names in suite.groupings]
+    config = {key: value for key, value in run.config.items() if key in suite.options.model_fields}
     config["by"] = [names for names in config["by"] if list(names) not in always]
-    return parse_options(suite, {**config, **given})
+    stored = parse_options(suite, config)
+    wanted = parse_options(suite, {**config, **given})
+    for name in given.keys() - suite.replaceable - ELSEWHERE:
+        if name != "metrics" and getattr(wanted, name) != getattr(stored, name):
+            raise UsageError(
+                f"run {run.id} cannot be resumed: it began with another {name}",
+                found=str(getattr(wanted, name)),
+                expected=str(getattr(stored, name)),
+                remedy="leave the option out, or start a new run",
+            )
+    return wanted

@@ -81,6 +81,9 @@ def _rows(
     number: int, metric: Metric, found: Iterable[Found], variant: str, numbers: Mapping[tuple[str, str], int]
 ) -> list[tuple[Any, ...]]:
     measurements = list(found)
+    known = {output.name for output in metric.spec.outputs}
+    if unknown := {output for _, output, _ in measurements} - known:
+        raise ValueError(f"{metric.spec.full_name} has no output {', '.join(sorted(unknown))}")
     values = _values(metric, measurements)
     rows = []
     seen = set()
@@ -107,7 +110,11 @@ def _values(metric: Metric, measurements: Sequence[Found]) -> list[float | None]
             places.setdefault(output, []).append(place)
     for output, chosen in places.items():
         vectors = np.array([measurements[place][2].statistics for place in chosen], dtype=np.float64)
-        for place, value in zip(chosen, metric.value(output, vectors).tolist(), strict=True):
+        layout = metric.spec.output(output).statistics
+        if vectors.shape != (len(chosen), len(layout)):
+            raise ValueError(f"output {output} has the statistics {', '.join(layout)}; found {vectors.shape[1:]}")
+        found = np.where(np.isfinite(vectors).all(axis=1), metric.value(output, vectors), np.nan)
+        for place, value in zip(chosen, found.tolist(), strict=True):
             values[place] = value
     return values
 

@@ -96,7 +96,7 @@ def status_kept(store: Store, run: Run) -> Iterator[None]:
         store.end(run, INTERRUPTED)
         raise Interrupted(
             f"run {run.id} was interrupted; everything measured so far is kept",
-            remedy=f"turnwise run {run.suite} --resume {run.id}",
+            remedy=f"turnwise run {run.suite} --resume {run.id}{store.option}",
         ) from None
     except BaseException:
         store.end(run, FAILED)

@@ -43,7 +43,7 @@ def summarise(
     by: Sequence[By] | None = None,
     *,
     selection: Selection | None = None,
-    resamples: int = RESAMPLES,
+    resamples: int | None = None,
 ) -> list[dict[str, Any]]:
     """All results of a run for the whole data set and for each grouping in `by` (the run's own where none is given)."""
     selection = selection or run_selection(run)
@@ -51,7 +51,8 @@ def summarise(
     items = read_items(store, run)
     if by is not None:
         check_dimensions(by, {*items.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)})
-    resampler = Resampler(max(1, len(items.clusters.names)), resamples)
+    draws = resamples or run.config.get("resamples", RESAMPLES)
+    resampler = Resampler(max(1, len(items.clusters.names)), draws)
     results: list[dict[str, Any]] = []
     for series in _all_series(store, run, selection, items):
         for names in groupings:

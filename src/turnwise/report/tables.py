@@ -110,7 +110,7 @@ def as_markdown(table: Table) -> str:
 def _markdown(text: str) -> str:
     """Text that stays one cell and stays text."""
     flat = " ".join(str(text).split())
-    for character in "\\|*`_[":
+    for character in "\\|*":
         flat = flat.replace(character, f"\\{character}")
     return flat.replace("<", "&lt;")
 

@@ -60,10 +60,14 @@ def connect(db: str | None, *, check: bool = True) -> Engine:
     url = database_url(db)
     with clear_errors(url):
         engine = _sqlite(url) if url.get_backend_name() == "sqlite" else _postgres(url)
-        if check:
-            _ensure_tables(engine)
-        else:
-            engine.connect().close()
+        try:
+            if check:
+                _ensure_tables(engine)
+            else:
+                engine.connect().close()
+        except BaseException:
+            engine.dispose()
+            raise
     return engine
 
 
@@ -88,7 +92,7 @@ def describe(url: URL) -> str:
     """The database as it may be printed: without its password."""
     if url.get_backend_name() == "sqlite":
         return url.database or "in memory"
-    return url.set(drivername="postgresql").render_as_string(hide_password=True)
+    return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
 
 
 def unreachable(url: URL, error: Exception) -> StoreError:
@@ -130,6 +134,8 @@ def _sqlite(url: URL) -> Engine:
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
         # A writer takes its lock at once: upgrading a read lock later is what makes SQLite give up under load.
+        if memory and connection.connection.in_transaction:
+            return  # a database in memory has one connection, which whoever reads already uses
         write = connection.get_execution_options().get("turnwise_write", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
 
@@ -141,7 +147,8 @@ def _set_wal(connection: Any) -> None:
     deadline = time.monotonic() + BUSY_SECONDS
     while True:
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                connection.execute("PRAGMA journal_mode = WAL")
         except sqlite3.OperationalError as error:
             if "locked" not in str(error) or time.monotonic() > deadline:
                 raise
@@ -179,7 +186,17 @@ def _ensure_tables(engine: Engine) -> None:
 
 def create_tables(connection: Connection) -> None:
     """Create what is missing and note the version, as the migrations would, without loading alembic."""
-    if not inspect(connection).has_table("alembic_version"):
+    found = inspect(connection)
+    if not found.has_table("alembic_version"):
+        taken = sorted(set(found.get_table_names()) & set(metadata.tables))
+        if taken:
+            raise StoreError(
+                "the database belongs to another program",
+                where=describe(connection.engine.url),
+                found=f"a table {taken[0]} that turnwise did not make",
+                expected="an empty database, or one that turnwise made",
+                remedy="choose another database with --db",
+            )
         metadata.create_all(connection)
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})

@@ -230,12 +230,15 @@ def read_item(store: Store, run: Run, item_id: str) -> dict[str, Any] | None:
 
 def _stream(connection: Connection, query: Any) -> Iterator[Any]:
     """Plain tuples from the driver, fetched in chunks."""
-    compiled = query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+    compiled = query.compile(dialect=connection.dialect)
+    given = compiled.params
+    if compiled.positiontup is not None:
+        given = tuple(given[name] for name in compiled.positiontup)
     # PostgreSQL keeps the rows on its side only for a named cursor; SQLite always steps through them.
     named = {"name": f"turnwise_{next(_cursor_numbers)}"} if connection.dialect.name == "postgresql" else {}
     cursor = connection.connection.cursor(**named)
     try:
-        cursor.execute(str(compiled))
+        cursor.execute(str(compiled), given)
         while rows := cursor.fetchmany(_CHUNK):
             yield from rows
     finally:
@@ -342,7 +345,9 @@ class _PartsBuilder:
 
 
 def _average_raters(columns: ScoreColumns) -> ScoreColumns:
-    """Several raters of one item count once: their values are averaged per item and repeat first."""
+    """Several raters of one item count once: their values are averaged per item and repeat first. Labels all count."""
+    if any(label is not None for label in columns.labels):
+        return columns
     keys = np.column_stack([columns.items, columns.repeats])
     _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     scored = ~np.isnan(columns.values)

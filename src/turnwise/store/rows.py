@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnwise.kernel.jsontext import dumps, loads
+from turnwise.kernel.jsontext import clean, dumps, loads
 from turnwise.kernel.score import Measurement, Parts, Score, Source, check_consistent
 
 SCORE_COLUMNS = (
@@ -40,14 +40,18 @@ def score_values(score: Score, metric: int, item: int) -> dict[str, Any]:
         score.source.value,
         score.rater,
         score.value,
-        score.label,
+        _cleaned(score.label),
         dumps(score.statistics) if score.statistics is not None else None,
         _parts_text(score.parts),
         score.status.value,
-        score.reason,
+        _cleaned(score.reason),
         dumps(score.evidence) if score.evidence is not None else None,
     )
     return dict(zip(SCORE_COLUMNS, row, strict=True))
+
+
+def _cleaned(text: str | None) -> str | None:
+    return None if text is None else clean(text)
 
 
 def _parts_text(parts: Parts | None) -> str | None:
@@ -76,10 +80,10 @@ def measurement_row(
         _CODE,
         "",
         value,
-        found.label,
+        _cleaned(found.label),
         dumps(found.statistics) if found.statistics is not None else None,
         _parts_text(found.parts),
         found.status.value,
-        found.reason,
+        _cleaned(found.reason),
         dumps(found.evidence) if found.evidence is not None else None,
     )

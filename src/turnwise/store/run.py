@@ -87,7 +87,8 @@ def _process(pid: int) -> str | None:
     """`pid:start time` of a living process (the pid alone where the system does not tell), None for a dead one."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        return f"{pid}:{stat.rpartition(')')[2].split()[19]}"
+        fields = stat.rpartition(")")[2].split()
+        return None if fields[0] in "ZX" else f"{pid}:{fields[19]}"  # Z, X: dead, but nobody has looked yet
     except FileNotFoundError:
         if Path("/proc/self").is_dir():
             return None

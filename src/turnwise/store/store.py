@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import platform
 import secrets
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +20,7 @@ from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.score import Score
 from turnwise.store import schema
-from turnwise.store.connect import connect, describe, unreachable
+from turnwise.store.connect import connect, database_url, describe, unreachable
 from turnwise.store.rows import score_values
 from turnwise.store.run import (
     FINISHED,
@@ -44,6 +45,11 @@ class Store:
     def place(self) -> str:
         """The database as it may be printed."""
         return describe(self.engine.url)
+
+    @property
+    def option(self) -> str:
+        """What a printed command needs to find this database again."""
+        return "" if self.engine.url == database_url(None) else f" --db {shlex.quote(self.place)}"
 
     def close(self) -> None:
         """Give back all connections."""
@@ -90,10 +96,14 @@ class Store:
 
     def reopen(self, run: Run) -> Run:
         """Take over an unfinished run: its process becomes this one."""
-        run = replace(run, status=RUNNING, updated=now(), host=platform.node(), process=this_process())
+        taken = replace(run, status=RUNNING, updated=now(), host=platform.node(), process=this_process())
+        table = schema.runs
         with self.writing() as connection:
-            connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(run_values(run)))
-        return run
+            unchanged = (table.c.key == run.key, table.c.process == run.process, table.c.updated == run.updated)
+            done = connection.execute(update(table).where(*unchanged).values(run_values(taken)))
+            if done.rowcount != 1:
+                raise UsageError(f"run {run.id} is still running", found="another process has just taken it over")
+        return taken
 
     def end(self, run: Run, status: str) -> Run:
         """Note how a run ended."""
