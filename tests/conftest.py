@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import settings
 
 from turnwise.kernel.metric import Metric
 from turnwise.kernel.registry import REGISTRY
@@ -23,6 +24,10 @@ from turnwise.store.store import Store
 
 METRICS = [("dialogue/slot_accuracy", "dialogue/slot_accuracy|v1"), ("dialogue/tone", "dialogue/tone|v1")]
 """(full name, signature) of the metrics that `begin_run` notes."""
+
+# A busy machine is no reason to fail.
+settings.register_profile("turnwise", deadline=None)
+settings.load_profile("turnwise")
 
 # Isolation
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -33,11 +32,11 @@ class Result:
 
     def compare(self, other: Result) -> list[dict[str, Any]]:
         """How `other` differs from this result, on the items both have: per metric the difference and its interval."""
-        names = [name for name in self.run.config["metrics"] if name in other.run.config["metrics"]]
-        if self.run.suite != other.run.suite or not names:
+        theirs = {score.metric for score in other.scores}
+        common = [m for m in run_selection(self._store, self.run).metrics if m.spec.full_name in theirs]
+        if not common:
             raise UsageError("the two results have no metric in common", found=f"{self.run.suite}, {other.run.suite}")
-        common = run_selection(replace(self.run, config={**self.run.config, "metrics": names}))
-        return compare_scores(common.metrics, self.scores, other.scores)
+        return compare_scores(common, self.scores, other.scores)
 
     @property
     def run(self) -> Run:

@@ -12,6 +12,7 @@ import pytest
 from turnwise.dialogue.suite import SUITE, DialogueOptions
 from turnwise.engine.job import parse_options, run_job, stored_options
 from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
+from turnwise.kernel.score import Score, Source, Unit
 from turnwise.store.store import Store
 
 GIVEN: dict[str, Any] = {"references": "r.jsonl", "predictions": "p.jsonl"}
@@ -211,6 +212,22 @@ def test_a_run_is_resumed_with_the_options_it_began_with(store: Store, data: dic
     assert again.model_dump() == options.model_copy(update={p: path.resolve() for p, path in data.items()}).model_dump()
     moved = stored_options(SUITE, store, run.id, {"references": Path("elsewhere.jsonl")})
     assert moved.model_dump()["references"] == str(Path("elsewhere.jsonl").resolve())
+
+
+def test_a_rating_in_between_does_not_keep_a_run_from_going_on(store: Store, data: dict[str, Path]) -> None:
+    options = parse_options(SUITE, {**data, "metrics": ["slot_accuracy"]})
+    run = store.end(run_job(SUITE, options, store=store).run, "interrupted")
+    rating = Score(
+        metric="dialogue/tone",
+        unit=Unit("d0/0", "d0", {}, "exchange"),
+        signature="dialogue/tone|v1",
+        value=4.0,
+        source=Source.HUMAN,
+        rater="anna",
+    )
+    store.amend(run, [rating], by="anna")
+    resumed = run_job(SUITE, stored_options(SUITE, store, run.id, {}), store=store, resume=run.id)
+    assert resumed.run.status == "finished"
 
 
 def test_a_finished_run_is_not_resumed(store: Store, data: dict[str, Path]) -> None:

@@ -195,6 +195,17 @@ def test_a_rater_who_could_not_tell_does_not_count(store: Store, run: Run) -> No
     assert found["missing"] == {"could not tell": 1}
 
 
+def test_a_metric_that_came_with_the_ratings_is_rolled_up(
+    store: Store, begin_run: Begin, make_batch: MakeBatch, register_metric: Callable[[Any], Any]
+) -> None:
+    register_metric(Tone)
+    run = begin_run(store)  # measured slot_accuracy alone
+    store.write_batch(run, make_batch(0, [1.0, 0.0]))
+    run = store.end(run, "finished")
+    store.amend(run, [rating("d0/0", 4.0, "anna"), rating("d0/1", 1.0, "anna")], by="anna")
+    assert results(store, run, "tone")["mean"]["value"] == 2.5
+
+
 def test_a_changed_rating_changes_the_average(store: Store, run: Run) -> None:
     store.amend(run, [rating("d0/0", 4.0, "anna"), rating("d0/0", 2.0, "ben")], by="x")
     assert results(store, run, "tone")["mean"]["value"] == 3.0

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import unquote
 
 import psycopg
 import pytest
@@ -61,6 +62,12 @@ def test_a_postgresql_url_always_uses_psycopg(scheme: str) -> None:
     url = database_url(f"{scheme}://ann:{PASSWORD}@127.0.0.1:5433/evals")
     assert (url.drivername, url.port, url.database) == ("postgresql+psycopg", 5433, "evals")
     assert describe(url) == "postgresql://ann:***@127.0.0.1:5433/evals"
+
+
+def test_a_database_is_described_with_everything_but_its_password() -> None:
+    url = database_url(f"postgresql://ann@/evals?host=/run/pg&password={PASSWORD}")
+    assert unquote(describe(url)).startswith("postgresql://ann@/evals?host=/run/pg")
+    assert PASSWORD not in describe(url)
 
 
 def test_a_tilde_is_the_home_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -238,7 +238,8 @@ def _begin(
     if resume is None:
         return store.begin(_new_run(suite, options, source, selection), selection.signatures)
     run = store.run(resume)
-    stored = [metric.signature for metric in store.metrics(run)]
+    # Ratings may have brought metrics of their own in between; what the run began with comes first.
+    stored = [metric.signature for metric in store.metrics(run)][: len(run.config["metrics"])]
     check_resumable(run, source, [sign for _, sign in selection.signatures], stored)
     return store.reopen(run)
 

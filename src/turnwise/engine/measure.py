@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from turnwise.kernel.jsontext import dumps
+from turnwise.kernel.jsontext import dumps_clean
 from turnwise.kernel.metric import Batch, Metric
 from turnwise.kernel.score import Measurement, Status, Unit, failed
 from turnwise.store.rows import measurement_row
@@ -41,8 +41,10 @@ class Workload:
             number = batch.index << ITEM_BITS | place
             numbers[unit.kind, unit.id] = number
             key = tuple(unit.dimensions.items())
-            text = dimensions.get(key) or dimensions.setdefault(key, dumps(unit.dimensions))
-            items.append((number, unit.kind, unit.id, unit.cluster, text, None if content is None else dumps(content)))
+            text = dimensions.get(key) or dimensions.setdefault(key, dumps_clean(unit.dimensions))
+            items.append(
+                (number, unit.kind, unit.id, unit.cluster, text, None if content is None else dumps_clean(content))
+            )
         if len(numbers) != len(items):
             raise ValueError(f"batch {batch.index} names a unit twice")
         scores = self._scores(batch, "", numbers)

@@ -98,6 +98,11 @@ def status_kept(store: Store, run: Run) -> Iterator[None]:
             f"run {run.id} was interrupted; everything measured so far is kept",
             remedy=f"turnwise run {run.suite} --resume {run.id}{store.option}",
         ) from None
+    except TurnwiseError as error:
+        store.end(run, FAILED)
+        again = f"go on with turnwise run {run.suite} --resume {run.id}{store.option}"
+        error.remedy = f"{error.remedy}; {again}" if error.remedy else again
+        raise
     except BaseException:
         store.end(run, FAILED)
         raise

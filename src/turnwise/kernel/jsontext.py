@@ -1,7 +1,7 @@
 """JSON as turnwise reads and keeps it: orjson, which is several times as fast as the standard library for short texts.
 
-A run writes and reads back some hundred thousand of them (docs/benchmarks.md has the measurement). NaN and infinity are
-refused in both directions.
+A run writes and reads back some hundred thousand of them (docs/benchmarks.md has the measurement). NaN and infinity
+cannot be read; a value that is one is refused long before it is written.
 """
 
 from __future__ import annotations
@@ -16,11 +16,16 @@ loads = orjson.loads
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON text; a metric may hand in the numbers of numpy."""
+    """Compact JSON text; a metric may hand in the numbers of numpy. What JSON cannot write raises TypeError."""
+    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+
+
+def dumps_clean(value: Any) -> str:
+    """The same for texts from anywhere: what no database can hold is written out, so that it costs no run."""
     try:
-        return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+        return dumps(value)
     except TypeError:
-        return orjson.dumps(_cleaned(value), option=orjson.OPT_SERIALIZE_NUMPY).decode()
+        return dumps(_cleaned(value))
 
 
 def clean(text: str) -> str:

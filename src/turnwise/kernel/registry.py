@@ -78,7 +78,7 @@ class Registry:
                 found=f"{_path(present)} and {_path(entry)}",
                 remedy="rename one of them, or uninstall the package that brings it",
             )
-        if present is None:
+        if present is None or not isinstance(entry, Placeholder):  # a class that was written anew replaces itself
             self._entries[full_name] = entry
 
     def _read_plugins(self) -> None:

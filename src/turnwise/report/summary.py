@@ -25,12 +25,13 @@ _CHUNK_FLOATS = 8_000_000
 By = tuple[str, ...]
 
 
-def run_selection(run: Run) -> Selection:
-    """The metrics of a stored run, with the settings it used."""
+def run_selection(store: Store, run: Run) -> Selection:
+    """The metrics of a stored run with the settings it used, and those that came with later ratings."""
     config = run.config
+    later = [metric.name.partition("/")[2] for metric in store.metrics(run)]
     return select_metrics(
         run.suite,
-        config["metrics"],
+        list(dict.fromkeys([*config["metrics"], *later])),
         profile=run.profile,
         overrides=config.get("set", {}),
         context=config.get("context", {}),
@@ -46,7 +47,7 @@ def summarise(
     resamples: int | None = None,
 ) -> list[dict[str, Any]]:
     """All results of a run for the whole data set and for each grouping in `by` (the run's own where none is given)."""
-    selection = selection or run_selection(run)
+    selection = selection or run_selection(store, run)
     groupings: list[By] = [(), *(tuple(names) for names in (run.config.get("by", []) if by is None else by))]
     items = read_items(store, run)
     if by is not None:

@@ -92,7 +92,11 @@ def describe(url: URL) -> str:
     """The database as it may be printed: without its password."""
     if url.get_backend_name() == "sqlite":
         return url.database or "in memory"
-    return url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
+    return url.set(drivername="postgresql", query=_shown(url)).render_as_string(hide_password=True)
+
+
+def _shown(url: URL) -> dict[str, str | tuple[str, ...]]:
+    return {key: value for key, value in url.query.items() if key != "password"}
 
 
 def unreachable(url: URL, error: Exception) -> StoreError:

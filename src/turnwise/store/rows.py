@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from turnwise.kernel.jsontext import clean, dumps, loads
+from turnwise.kernel.jsontext import clean, dumps, dumps_clean, loads
 from turnwise.kernel.score import Measurement, Parts, Score, Source, check_consistent
 
 SCORE_COLUMNS = (
@@ -45,7 +45,7 @@ def score_values(score: Score, metric: int, item: int) -> dict[str, Any]:
         _parts_text(score.parts),
         score.status.value,
         _cleaned(score.reason),
-        dumps(score.evidence) if score.evidence is not None else None,
+        dumps_clean(score.evidence) if score.evidence is not None else None,
     )
     return dict(zip(SCORE_COLUMNS, row, strict=True))
 
@@ -85,5 +85,5 @@ def measurement_row(
         _parts_text(found.parts),
         found.status.value,
         _cleaned(found.reason),
-        dumps(found.evidence) if found.evidence is not None else None,
+        dumps_clean(found.evidence) if found.evidence is not None else None,
     )

@@ -47,7 +47,7 @@ class ProcessExecutor:
             raise TurnwiseError(
                 "a worker process died",
                 found="it was killed, or ran out of memory",
-                remedy="resume the run with fewer --workers, or with --executor inline",
+                remedy="use fewer --workers, or --executor inline",
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
