@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -38,6 +39,11 @@ def print_table(table: Table) -> None:
     console.print(shown)
     for note in table.notes:
         console.print(Text(note, style="dim"))
+
+
+def program() -> str:
+    """How this program was called, for commands that can be copied: not everybody has it on the path."""
+    return sys.argv[0] if "/" in sys.argv[0] and shutil.which("turnwise") is None else "turnwise"
 
 
 def say(text: str) -> None:

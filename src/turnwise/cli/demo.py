@@ -21,7 +21,7 @@ def demo(
 
     Example: turnwise demo --out demo-results
     """
-    from turnwise.cli.console import print_json, say
+    from turnwise.cli.console import print_json, program, say
     from turnwise.cli.running import run_room
     from turnwise.demo import demo_runs
 
@@ -35,4 +35,4 @@ def demo(
     say("\nWhere to look:")
     for folder in summaries:
         say(f"  {out / folder / 'summary.json'}  results with intervals; beside it one row per turn, with evidence")
-    say(f"  turnwise runs --db {out / 'demo.sqlite'}  and  turnwise show latest --db {out / 'demo.sqlite'} --by domain")
+    say(f"  {program()} show latest --db {out / 'demo.sqlite'} --by domain  slices the last run, worst first")

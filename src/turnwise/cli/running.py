@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turnwise.cli.console import print_json, print_table, progress_bar, say
+from turnwise.cli.console import print_json, print_table, program, progress_bar, say
 
 
 def run_room(
@@ -48,7 +48,7 @@ def run_room(
         _print_summary(summary, options.by)
     for path in outcome.files:
         say(f"wrote {path}")
-    say(f"kept as run {outcome.run.id} in {store.place}; turnwise show {outcome.run.id} --by DIMENSION slices it")
+    say(f"kept as run {outcome.run.id}; slice it with: {program()} show {outcome.run.id}{store.option} --by DIMENSION")
     return summary
 
 

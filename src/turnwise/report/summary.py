@@ -12,6 +12,7 @@ from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import Direction, Output
 from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, Sample, compile_rollup
+from turnwise.kernel.registry import REGISTRY
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit
 from turnwise.report.series import Grouped, Series, group_rows, has_dimension
@@ -26,9 +27,13 @@ By = tuple[str, ...]
 
 
 def run_selection(store: Store, run: Run) -> Selection:
-    """The metrics of a stored run with the settings it used, and those that came with later ratings."""
+    """The metrics of a stored run with the settings it used, and those that came with later ratings.
+
+    A rating whose metric nobody has registered is kept, but has no roll-ups to be shown by.
+    """
     config = run.config
-    later = [metric.name.partition("/")[2] for metric in store.metrics(run)]
+    known = set(REGISTRY.names(run.suite))
+    later = [metric.name.partition("/")[2] for metric in store.metrics(run) if metric.name in known]
     return select_metrics(
         run.suite,
         list(dict.fromkeys([*config["metrics"], *later])),
