@@ -32,6 +32,12 @@ class Result:
 
     def compare(self, other: Result) -> list[dict[str, Any]]:
         """How `other` differs from this result, on the items both have: per metric the difference and its interval."""
+        if self.run.dataset_fingerprint != other.run.dataset_fingerprint:
+            raise UsageError(
+                "the two results are on different data",
+                found=f"{self.run.dataset_fingerprint} and {other.run.dataset_fingerprint}",
+                remedy="evaluate both on the same references",
+            )
         theirs = {score.metric for score in other.scores}
         common = [m for m in run_selection(self._store, self.run).metrics if m.spec.full_name in theirs]
         if not common:
@@ -67,10 +73,12 @@ class Result:
             ):
                 number: float | None = result["value"]
                 return number
-        known = sorted({result["metric"] for result in self.results})
-        raise UsageError(
-            f"there is no result for {metric!r}, {rollup or 'primary'}, {group}", expected=", ".join(known)
-        )
+        own = [result for result in self.results if result["metric"] == metric]
+        groups = dict.fromkeys(str(result["group"]) for result in own)
+        known = f"a group such as {', '.join(list(groups)[:5])}" if own else ", ".join(self.run.config["metrics"])
+        remedy = "slice by it when evaluating: by=[...]" if own and group else None
+        what = f"there is no result for {metric!r}, {rollup or 'primary'}, {group}"
+        raise UsageError(what, expected=known, remedy=remedy)
 
     def __repr__(self) -> str:
         from turnwise.report.tables import as_text, overview

@@ -36,6 +36,9 @@ def print_table(table: Table) -> None:
     for row in table.rows:
         shown.add_row(*(Text(str(cell)) for cell in row))
     console = Console()
+    if console.measure(shown).minimum > console.width or max(map(len, as_text(table).splitlines())) > console.width:
+        print(as_text(table))  # lines that run on read better than names broken in the middle
+        return
     console.print(shown)
     for note in table.notes:
         console.print(Text(note, style="dim"))

@@ -44,6 +44,8 @@ def export(
     store = Store(db)
     try:
         run = store.run(name)
+        if by and chosen not in ("markdown", "latex"):
+            raise UsageError(f"--by is for tables; {chosen} has every score", remedy="--format markdown or latex")
         groupings = [tuple(part.strip() for part in text.split(",")) for text in by or []]
         if chosen == "parquet":
             if out is None:

@@ -37,7 +37,15 @@ def run_room(
     store = Store(db)  # only now: bad input leaves nothing behind
     try:
         with progress_bar(f"{room}: measuring") as progress:
-            outcome = run_job(suite, options, store=store, prepared=prepared, resume=resume, progress=progress)
+            outcome = run_job(
+                suite,
+                options,
+                store=store,
+                prepared=prepared,
+                resume=resume,
+                progress=progress,
+                begun=lambda run: say(f"run {run.id}; if it is interrupted, go on with --resume {run.id}"),
+            )
     finally:
         store.close()
     summary = outcome.summary

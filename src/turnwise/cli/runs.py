@@ -36,4 +36,4 @@ def runs(
         return
     header = ["run", "room", "system", "version", "status", "started"]
     rows = [[r.id, r.suite, r.system, r.version, r.status, r.started[:19].replace("T", " ")] for r in found]
-    print_table(Table(f"{len(found)} runs in {store.place}", header, rows))
+    print_table(Table(f"{len(found)} run{'' if len(found) == 1 else 's'} in {store.place}", header, rows))

@@ -38,12 +38,14 @@ def show(
 def _show_results(store: Any, run: Any, by: list[tuple[str, ...]], json: bool) -> None:
     from turnwise.cli.console import print_json, print_table, say
     from turnwise.cli.running import print_findings
-    from turnwise.report.summary import stored_or_new, summarise, summary_object
+    from turnwise.report.summary import not_installed, stored_or_new, summarise, summary_object
     from turnwise.report.tables import overview, slices
     from turnwise.store.run import FINISHED
 
     results = summarise(store, run, by) if by else stored_or_new(store, run)
     summary = summary_object(run, results)
+    for metric in not_installed(store, run) if by else ():
+        say(f"note: {metric} is not installed here; its scores are kept, but not sliced")
     if json:
         print_json(summary)
         return
@@ -62,6 +64,7 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
 
     from turnwise.cli.console import print_json
     from turnwise.kernel.errors import UsageError
+    from turnwise.report.tables import number
     from turnwise.store.reading import item_scores, read_item
 
     found = read_item(store, run, item)
@@ -84,7 +87,7 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
     print()
     for score in scores:
         variant = f" ({score['variant']})" if score["variant"] else ""
-        what = score["label"] if score["value"] is None else f"{score['value']:.4f}"
+        what = score["label"] if score["value"] is None else number(score["value"])
         print(f"{score['metric']}{variant}: {what or score['status'] + ': ' + score['reason']}")
         if score["evidence"] is not None:
             for line in score["evidence"] if isinstance(score["evidence"], list) else [score["evidence"]]:

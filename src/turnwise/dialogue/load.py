@@ -98,7 +98,7 @@ class DialogueSource:
     @property
     def input_fingerprint(self) -> str:
         """What was asked and what was answered: a resumed run must find the same."""
-        return digest([self.references.sha256, self.predictions.sha256])
+        return digest([self.references.sha256, self.predictions.sha256, BATCH_EXCHANGES])
 
     @property
     def fields(self) -> dict[str, int]:

@@ -84,6 +84,8 @@ class Suite(Protocol):
 
     name: str
     options: type[RunOptions]
+    units: frozenset[str]
+    """The kinds of unit its metrics can score."""
     groupings: Sequence[tuple[str, ...]]
     """Dimensions that are always rolled up, beside the whole data set."""
     baselines: Mapping[str, Callable[[Any], Any]]
@@ -178,6 +180,12 @@ def prepare(suite: Suite, options: RunOptions) -> Prepared:
         carried=source.fields,
     )
     _check_dimensions(options.by, source, selection)
+    for metric in selection.metrics:
+        if metric.spec.unit not in suite.units:
+            raise UsageError(
+                f"{metric.spec.name} scores a {metric.spec.unit}, which the room {suite.name} does not have",
+                expected=" or ".join(sorted(suite.units)),
+            )
     plan = make_plan(source, selection.metrics, selection.derived)
     if plan.metrics and not any(metric.applies_to for metric in plan.metrics):
         lacking = sorted({name for m in plan.metrics for name, n in m.missing.items() if n == plan.items})
@@ -204,13 +212,16 @@ def run_job(
     prepared: Prepared | None = None,
     resume: str | None = None,
     progress: Progress | None = None,
+    begun: Callable[[Run], None] | None = None,
 ) -> Outcome:
-    """Carry out (or go on with) a run, keep it in `store`, write its files."""
+    """Carry out (or go on with) a run, keep it in `store`, write its files; `begun` hears of the run at once."""
     source, selection, plan = prepared or prepare(suite, options)
     executor = make_executor(options.executor, options.workers)
     folder = make_folder(options.out) if options.out else None
     run = _begin(suite, options, store, source, selection, resume)
     variants = suite.baselines if run.config.get("baselines") else {}
+    if begun:
+        begun(run)
     with status_kept(store, run):
         numbered = list(enumerate(selection.metrics))
         carry_out(store, run, numbered, source, executor, variants=variants, progress=progress)

@@ -93,14 +93,28 @@ def _rows(
         if value is not None and not np.isfinite(value):
             measurement, value = failed("the value is not a finite number"), None
         item = numbers[unit.kind, unit.id]
+        if variant:
+            # A baseline needs no explanation; its own probes stay apart from those of the real system.
+            own = f"{variant}/{measurement.variant}" if measurement.variant else variant
+            measurement = measurement._replace(evidence=None, variant=own)
+        _check_parts(metric, output, measurement)
         key = (item, output, measurement.variant, measurement.repeat)
         if key in seen:
             raise ValueError(f"{metric.spec.full_name} scored {unit.id} twice")
         seen.add(key)
-        if variant:
-            measurement = measurement._replace(evidence=None)  # a baseline needs no explanation
-        rows.append(measurement_row(number, output, variant, item, value, measurement))
+        rows.append(measurement_row(number, output, item, value, measurement))
     return rows
+
+
+def _check_parts(metric: Metric, output: str, measurement: Measurement) -> None:
+    parts = measurement.parts
+    if parts is None:
+        return
+    lengths = {len(parts.names), *(len(column) for column in parts.statistics)}
+    if len(lengths) != 1 or len(parts.statistics) != len(metric.spec.output(output).statistics):
+        raise ValueError(f"parts of output {output} are not one column per statistic, all as long as their names")
+    if any(number - number != 0 for column in parts.statistics for number in column):  # NaN and infinity
+        raise ValueError(f"parts of output {output} are not finite")
 
 
 def _values(metric: Metric, measurements: Sequence[Found]) -> list[float | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -98,13 +98,12 @@ def status_kept(store: Store, run: Run) -> Iterator[None]:
             f"run {run.id} was interrupted; everything measured so far is kept",
             remedy=f"turnwise run {run.suite} --resume {run.id}{store.option}",
         ) from None
-    except TurnwiseError as error:
-        store.end(run, FAILED)
-        again = f"go on with turnwise run {run.suite} --resume {run.id}{store.option}"
-        error.remedy = f"{error.remedy}; {again}" if error.remedy else again
-        raise
-    except BaseException:
-        store.end(run, FAILED)
+    except BaseException as error:
+        with suppress(TurnwiseError):  # if it is the database that failed, the first error says more
+            store.end(run, FAILED)
+        if isinstance(error, TurnwiseError):
+            again = f"go on with turnwise run {run.suite} --resume {run.id}{store.option}"
+            error.remedy = f"{error.remedy}; {again}" if error.remedy else again
         raise
 
 

@@ -80,19 +80,9 @@ _TRUE, _FALSE = frozenset({"true", "yes", "on", "1"}), frozenset({"false", "no",
 
 def _parse_as(kind: type, text: str) -> bool | int | float | str:
     if kind is bool:
-        words = {
-            "true": True,
-            "yes": True,
-            "on": True,
-            "1": True,
-            "false": False,
-            "no": False,
-            "off": False,
-            "0": False,
-        }
-        if text.lower() not in words:
+        if text.lower() not in _TRUE | _FALSE:
             raise ValueError(text)
-        return words[text.lower()]
+        return text.lower() in _TRUE
     value: int | float | str = kind(text)
     if isinstance(value, float) and not isfinite(value):
         raise ValueError(text)

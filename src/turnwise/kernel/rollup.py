@@ -174,6 +174,7 @@ class Sample:
     n_groups: int
     quantile: float
     digits: int | None
+    is_sum: bool = False
 
     def point(self) -> FloatArray:
         """The value of each group; NaN for an empty one."""
@@ -195,7 +196,8 @@ def compile_rollup(
         rows, groups = _reduce_within(steps.pop(0), rows, groups, value)
     if steps[0].reduction is Reduction.PERCENTILE:
         step = steps[0]
-        return Sample(rows.values, rows.keys[CLUSTER], groups, n_groups, step.quantile, step.digits)
+        is_sum = any(s.reduction is Reduction.TOTAL for s in rollup.steps)
+        return Sample(rows.values, rows.keys[CLUSTER], groups, n_groups, step.quantile, step.digits, is_sum)
     step, later = steps[0], steps[1:]
     base, step_value = _base_statistics(step, rows, value)
     if step.by:
@@ -206,7 +208,7 @@ def compile_rollup(
     present[rows.keys[CLUSTER], groups] = True
     codes = {name: members[:, i] for i, name in enumerate(step.by)}
     combine = _over_levels(step_value, base.shape[1], len(members), later, codes)
-    is_sum = step.reduction is Reduction.TOTAL
+    is_sum = any(s.reduction is Reduction.TOTAL for s in rollup.steps)
     return Pooled(totals.reshape(n_clusters, n_groups, -1), present, combine, is_sum)
 
 

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 JSON = Any
 """A value that `json.dumps` writes: evidence and item content."""
 
-NO_DIMENSIONS: Mapping[str, str] = {}
-
 
 class Status(StrEnum):
     """Why a score has a value, or has none."""

@@ -6,6 +6,7 @@ Tests of significance, power and gates build on this; here is only the estimate.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.metric import Metric, Output
 from turnwise.kernel.rollup import CLUSTER, ITEM, FloatArray, Pooled, Rows, combinations, compile_rollup
-from turnwise.kernel.score import Score
+from turnwise.kernel.score import Score, Status
 from turnwise.stats.intervals import Resampler, pooled_intervals
 
 Key = tuple[str, str, int]
@@ -33,8 +34,21 @@ def compare_scores(
 
 
 def _by_item(scores: Sequence[Score], metric: str, output: str) -> dict[Key, Score]:
-    chosen = (s for s in scores if s.metric == metric and s.output == output and not s.variant and s.value is not None)
-    return {(s.unit.kind, s.unit.id, s.repeat): s for s in chosen}
+    """The real, scored rows by item and repeat; several raters of one item are averaged first."""
+    found: dict[Key, list[Score]] = {}
+    for score in scores:
+        wanted = score.metric == metric and score.output == output and not score.variant
+        if wanted and score.status is Status.SCORED:
+            found.setdefault((score.unit.kind, score.unit.id, score.repeat), []).append(score)
+    return {key: _averaged(group) for key, group in found.items()}
+
+
+def _averaged(scores: list[Score]) -> Score:
+    values = [score.value for score in scores if score.value is not None]
+    if len(scores) == 1 or len(values) < len(scores):
+        return scores[0]
+    value = sum(values) / len(values)
+    return replace(scores[0], value=value, statistics=(value,))
 
 
 def _check_signatures(metric: Metric, a: dict[Key, Score], b: dict[Key, Score]) -> None:
@@ -91,7 +105,7 @@ def _compiled(metric: Metric, output: Output, scores: list[Score], clusters: Any
         column = [score.unit.dimensions.get(name, "") for score in scores]
         numbers = {text: code for code, text in enumerate(dict.fromkeys(column))}
         keys[name] = np.array([numbers[text] for text in column], dtype=np.int64)
-    values = np.array([score.value for score in scores], dtype=np.float64)
+    values = np.array([np.nan if score.value is None else score.value for score in scores])
     rows = Rows(values, statistics, keys, [score.label for score in scores])
     groups, _ = combinations([], len(scores))
     made = compile_rollup(output.primary, rows, groups, 1, n_clusters, lambda s: metric.value(output.name, s))

@@ -29,6 +29,8 @@ def derived_per_unit(
     """The derived metric as if it had been measured: a row for each item that any input has a row for."""
     output = derived.spec.outputs[0]
     keys = [np.column_stack([s.columns.items, s.columns.repeats]) for s in inputs.values()]
+    if not keys:  # no input has a single row yet: missing for every item
+        keys = [np.column_stack([items.numbers, np.zeros_like(items.numbers)])]
     units = np.unique(np.concatenate(keys), axis=0)
     values = {wanted.label: _aligned(units, inputs.get(wanted.label)) for wanted in derived.inputs}
     missing = np.full(len(units), -1, dtype=np.int64)
@@ -139,8 +141,12 @@ def _join(derived: Derived, parts: Mapping[str, Pooled]) -> Pooled:
 
 def _apply(derived: Derived, numbers: Mapping[str, FloatArray]) -> FloatArray:
     """The function; what it cannot compute becomes NaN, which the caller turns into a missing value."""
+    shape = np.shape(next(iter(numbers.values())))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        return np.asarray(derived.function(numbers), dtype=np.float64)
+        try:
+            return np.broadcast_to(np.asarray(derived.function(numbers), dtype=np.float64), shape)
+        except Exception:  # a function may raise anything; the caller says that the value is missing
+            return np.full(shape, np.nan)
 
 
 def _aligned(units: np.ndarray[tuple[int, int], np.dtype[np.int64]], series: Series | None) -> FloatArray:

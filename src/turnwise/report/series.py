@@ -67,7 +67,10 @@ def group_rows(series: Series, items: ItemTable, by: Sequence[str]) -> Grouped:
     positions = series.positions[chosen]
     steps = {name for rollup in series.output.rollups for step in rollup.steps for name in step.by}
     keyed = {CLUSTER: items.clusters.codes[positions], ITEM: positions}
-    keyed |= {name: items.dimensions[name].codes[positions] for name in steps if name in items.dimensions}
+    for name in steps - keyed.keys():  # a metadata column may be called cluster, too; it is not the cluster
+        known = items.dimensions.get(name)
+        # Items without the dimension form a level of their own.
+        keyed[name] = known.codes[positions] + 1 if known else np.zeros(len(positions), dtype=np.int64)
     rows = Rows(values[kept], statistics[kept], keyed, labels)
     n_total = np.bincount(groups[groups >= 0], minlength=len(keys)).tolist()
     missing = _missing(groups, reasons, columns.reasons.names, len(keys)) if not scored.all() else [{} for _ in keys]

@@ -11,8 +11,8 @@ import numpy as np
 from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import Direction, Output
-from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, Sample, compile_rollup
 from turnwise.kernel.registry import REGISTRY
+from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, Sample, compile_rollup
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit
 from turnwise.report.series import Grouped, Series, group_rows, has_dimension
@@ -29,18 +29,24 @@ By = tuple[str, ...]
 def run_selection(store: Store, run: Run) -> Selection:
     """The metrics of a stored run with the settings it used, and those that came with later ratings.
 
-    A rating whose metric nobody has registered is kept, but has no roll-ups to be shown by.
+    A metric that is not installed (any more) is left out; `not_installed` names it.
     """
     config = run.config
-    known = set(REGISTRY.names(run.suite))
-    later = [metric.name.partition("/")[2] for metric in store.metrics(run) if metric.name in known]
+    known = {name.partition("/")[2] for name in REGISTRY.names(run.suite)}
+    stored = [metric.name.partition("/")[2] for metric in store.metrics(run)]
     return select_metrics(
         run.suite,
-        list(dict.fromkeys([*config["metrics"], *later])),
+        [name for name in stored if name in known],
         profile=run.profile,
         overrides=config.get("set", {}),
         context=config.get("context", {}),
     )
+
+
+def not_installed(store: Store, run: Run) -> list[str]:
+    """Metrics of a stored run whose code is not here: their scores are kept, but cannot be rolled up anew."""
+    known = set(REGISTRY.names(run.suite))
+    return [metric.name for metric in store.metrics(run) if metric.name not in known]
 
 
 def summarise(
@@ -78,9 +84,10 @@ def stored_or_new(store: Store, run: Run) -> list[dict[str, Any]]:
     """The stored results, made anew where they were invalidated by a later rating."""
     results = store.rollups(run) if run.status == FINISHED else []
     if not results:
+        as_of = store.run(run.id).updated
         results = summarise(store, run)
         if run.status == FINISHED:
-            store.save_rollups(run, results)
+            store.save_rollups(run, results, as_of=as_of)
     return results
 
 
@@ -133,11 +140,12 @@ def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) 
 def _series(store: Store, run: Run, selection: Selection, items: ItemTable, number: int) -> Iterator[Series]:
     metric = selection.metrics[number]
     stored = {m.name: m for m in store.metrics(run)}[metric.spec.full_name]
-    for columns in read_columns(store, run, stored, with_parts=metric.spec.part is not None):
+    for found in read_columns(store, run, stored, with_parts=metric.spec.part is not None):
+        columns = found.only(items.has(found.items))  # a run that goes on may have written since the items were read
         output = next(output for output in metric.outputs if output.name == columns.output)
         yield Series(
             metric.spec.name,
-            metric.signature,
+            stored.signature,
             output,
             columns.variant,
             partial(metric.value, output.name),
@@ -167,7 +175,7 @@ def _inputs(
                 rows = {label: n for label, n in nodes.items() if isinstance(n, Series)}
                 node = derived_per_unit(inner, signature, variant, rows, items)
             found.setdefault(variant, {})[wanted.label] = node
-    yield from found.items()
+    yield from (found or {"": {}}).items()
 
 
 def _results(
@@ -231,21 +239,25 @@ _NO_TOTALS = np.zeros((0, 0))
 def _pooled_intervals(
     made: Pooled, output: Output, resampler: Resampler, drawn: FloatArray | None = None
 ) -> list[Interval]:
+    bounds = _bounds(made, output)
+    return pooled_intervals(made.totals, made.present, made.value, resampler, bounds=bounds, drawn=drawn)
+
+
+def _bounds(made: Pooled | Sample, output: Output) -> tuple[float | None, float | None]:
     low, high = output.range
-    if made.is_sum:
-        low, high = (low if low == 0 else None), None  # a sum leaves the range of its terms
-    return pooled_intervals(made.totals, made.present, made.value, resampler, bounds=(low, high), drawn=drawn)
+    return ((low if low == 0 else None), None) if made.is_sum else (low, high)  # a sum leaves the range of its terms
 
 
 def _sample_intervals(made: Sample, output: Output, resampler: Resampler) -> list[Interval]:
     found: list[Interval] = []
+    bounds = _bounds(made, output)
     for group in range(made.n_groups):
         chosen = made.groups == group
         values, clusters = made.values[chosen], made.clusters[chosen]
         if len(values) == 0:
             found.append(Interval(None, None, "none: nothing scored"))
         else:
-            found += percentile_intervals(values, clusters, [made.quantile], resampler, bounds=output.range)
+            found += percentile_intervals(values, clusters, [made.quantile], resampler, bounds=bounds)
     return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from turnwise.kernel.jsontext import loads
-from turnwise.kernel.rollup import FloatArray, IntArray
+from turnwise.kernel.rollup import BoolArray, FloatArray, IntArray
 from turnwise.kernel.score import Score, Source, Status, Unit
 from turnwise.store import schema
 from turnwise.store.rows import parts_from
@@ -45,6 +45,11 @@ class ItemTable:
     clusters: Codes
     dimensions: Mapping[str, Codes]
 
+    def has(self, numbers: IntArray) -> BoolArray:
+        """Which item numbers are in this table."""
+        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.asarray(self.numbers[places] == numbers)
+
     def rows_of(self, numbers: IntArray) -> IntArray:
         """Positions of item numbers in this table."""
         return np.searchsorted(self.numbers, numbers).astype(np.int64)
@@ -67,6 +72,25 @@ class ScoreColumns:
     reasons: Codes
     """Why a row is not scored; -1 where it is."""
     parts: PartColumns
+
+    def only(self, which: BoolArray) -> ScoreColumns:
+        """Some of the rows."""
+        if which.all():
+            return self
+        kept = which[self.parts.rows]
+        rows = (np.cumsum(which) - 1)[self.parts.rows[kept]]
+        parts = PartColumns(rows, self.parts.codes[kept], self.parts.names, self.parts.statistics[kept])
+        return ScoreColumns(
+            self.output,
+            self.variant,
+            self.items[which],
+            self.repeats[which],
+            self.values[which],
+            self.statistics[which],
+            [self.labels[i] for i in np.flatnonzero(which).tolist()],
+            Codes(self.reasons.codes[which], self.reasons.names),
+            parts,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,15 +66,13 @@ def parts_from(text: str | None) -> Parts | None:
     return Parts(names, statistics)
 
 
-def measurement_row(
-    metric: int, output: str, variant: str, item: int, value: float | None, found: Measurement
-) -> tuple[Any, ...]:
+def measurement_row(metric: int, output: str, item: int, value: float | None, found: Measurement) -> tuple[Any, ...]:
     """A measurement and its value as a tuple in the order of `SCORE_COLUMNS`."""
     check_consistent(found.status, value, found.label, found.reason)
     return (
         metric,
         output,
-        variant or found.variant,
+        found.variant,
         item,
         found.repeat,
         _CODE,

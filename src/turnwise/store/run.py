@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from turnwise.kernel.jsontext import dumps, loads
+from turnwise.kernel.jsontext import dumps_clean, loads
 
 RUNNING, FINISHED, FAILED, INTERRUPTED = "running", "finished", "failed", "interrupted"
 STALE_AFTER = timedelta(minutes=10)
@@ -69,7 +69,7 @@ JSON_COLUMNS = ("config", "environment", "findings")
 def run_values(run: Run) -> dict[str, Any]:
     """A run as column values."""
     values = {name: getattr(run, name) for name in run.__dataclass_fields__ if name != "key"}
-    return {**values, **{name: dumps(values[name]) for name in JSON_COLUMNS}}
+    return {**values, **{name: dumps_clean(values[name]) for name in JSON_COLUMNS}}
 
 
 def run_from(row: Mapping[str, Any]) -> Run:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import platform
 import secrets
 import shlex
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -18,7 +19,7 @@ from sqlalchemy.exc import OperationalError
 
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.jsontext import dumps, loads
-from turnwise.kernel.score import Score
+from turnwise.kernel.score import Score, Source
 from turnwise.store import schema
 from turnwise.store.connect import connect, database_url, describe, unreachable
 from turnwise.store.rows import score_values
@@ -49,7 +50,11 @@ class Store:
     @property
     def option(self) -> str:
         """What a printed command needs to find this database again."""
-        return "" if self.engine.url == database_url(None) else f" --db {shlex.quote(self.place)}"
+        url = self.engine.url
+        if not url.database or url == database_url(None):
+            return ""
+        secret = url.password or "password" in url.query
+        return ' --db "$TURNWISE_DB"' if secret else f" --db {shlex.quote(self.place)}"
 
     def close(self) -> None:
         """Give back all connections."""
@@ -70,7 +75,7 @@ class Store:
         try:
             with self.engine.connect() as connection, connection.begin():
                 yield connection
-        except OperationalError as error:
+        except (OperationalError, sqlite3.OperationalError) as error:
             raise unreachable(self.engine.url, error) from error
 
     # Runs
@@ -110,8 +115,9 @@ class Store:
         finished = (run.finished or now()) if status == FINISHED else None
         run = replace(run, status=status, finished=finished, updated=finished or now())
         values = {"status": run.status, "finished": run.finished, "updated": run.updated}
+        owned = (schema.runs.c.key == run.key, schema.runs.c.process == run.process)
         with self.writing() as connection:
-            connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(values))
+            connection.execute(update(schema.runs).where(*owned).values(values))
         return run
 
     def runs(self, suite: str | None = None) -> list[Run]:
@@ -146,10 +152,13 @@ class Store:
 
     def metrics(self, run: Run) -> list[RunMetric]:
         """The metrics of a run, in order."""
+        with self.reading() as connection:
+            return self._metrics(connection, run)
+
+    def _metrics(self, connection: Connection, run: Run) -> list[RunMetric]:
         table = schema.run_metrics
         query = select(table.c.number, table.c.name, table.c.signature).where(table.c.run == run.key)
-        with self.reading() as connection:
-            return [RunMetric(*row) for row in connection.execute(query.order_by(table.c.number))]
+        return [RunMetric(*row) for row in connection.execute(query.order_by(table.c.number))]
 
     # The journal
 
@@ -191,16 +200,20 @@ class Store:
 
         Returns how many scores were replaced. Human ratings arrive this way, also long after the run has finished.
         """
-        numbers = {metric.name: metric.number for metric in self.metrics(run)}
         table, changed, stamp = schema.scores, 0, now()
         with self.writing() as connection:
+            # Whoever else amends this run waits here, so that no two give a new metric the same number.
+            connection.execute(select(schema.runs.c.key).where(schema.runs.c.key == run.key).with_for_update())
+            known = {m.name: m for m in self._metrics(connection, run)}
             for score in scores:
                 item = self._item_number(connection, run, score.unit.id, score.unit.kind)
-                number = numbers.get(score.metric)
-                if number is None:
-                    number = numbers[score.metric] = len(numbers)
-                    row = (run.key, number, score.metric, score.signature)
+                metric = known.get(score.metric)
+                if metric is None:
+                    metric = known[score.metric] = RunMetric(len(known), score.metric, score.signature)
+                    row = (run.key, metric.number, metric.name, metric.signature)
                     self._insert(connection, schema.run_metrics, [row])
+                number = metric.number
+                self._check_amendment(connection, run, score, metric)
                 values = {"run": run.key, **score_values(score, number, item), "rated": stamp}
                 where = [column == values[column.name] for column in table.primary_key.columns]
                 old = connection.execute(select(table).where(*where)).mappings().first()
@@ -213,6 +226,32 @@ class Store:
             connection.execute(delete(schema.rollups).where(schema.rollups.c.run == run.key))
             connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(updated=stamp))
         return changed
+
+    def _check_amendment(self, connection: Connection, run: Run, score: Score, metric: RunMetric) -> None:
+        """A run never mixes two ways of measuring, nor what code found with what people or judges say."""
+        if score.signature != metric.signature:
+            raise UsageError(
+                f"{score.metric} was measured in another way in run {run.id}",
+                found=score.signature,
+                expected=metric.signature,
+                remedy="give the score another metric name, or start a new run",
+            )
+        if score.source is Source.CODE:
+            return
+        if not score.rater:
+            raise UsageError(f"a rating of {score.unit.id} does not say who gave it", expected="a rater")
+        t = schema.scores
+        same = (
+            t.c.run == run.key,
+            t.c.metric == metric.number,
+            t.c.output == score.output,
+            t.c.variant == score.variant,
+        )
+        if connection.execute(select(t.c.item).where(*same, t.c.source == Source.CODE.value).limit(1)).first():
+            raise UsageError(
+                f"{score.metric} is measured by code in run {run.id}; a rating would be mixed with it",
+                remedy="rate under a metric name of its own",
+            )
 
     def history(self, run: Run) -> list[dict[str, Any]]:
         """What scores were before they were changed, oldest first."""
@@ -231,10 +270,17 @@ class Store:
 
     # Roll-ups and artifacts
 
-    def save_rollups(self, run: Run, results: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the results of a run; any later amendment drops them."""
+    def save_rollups(self, run: Run, results: Sequence[Mapping[str, Any]], as_of: str | None = None) -> None:
+        """Keep the results of a run; any later amendment drops them.
+
+        With `as_of`, only if the run is still as it was then: a rating may have come in while they were computed.
+        """
         rows = [(run.key, number, dumps(result)) for number, result in enumerate(results)]
+        table = schema.runs
         with self.writing() as connection:
+            updated = connection.scalar(select(table.c.updated).where(table.c.key == run.key).with_for_update())
+            if as_of is not None and updated != as_of:
+                return
             connection.execute(delete(schema.rollups).where(schema.rollups.c.run == run.key))
             self._insert(connection, schema.rollups, rows)
 

@@ -65,10 +65,21 @@ class JsonlDialogues:
         """The exchanges of a dialogue, in the order of the file."""
         places = self._lines[dialogue_id]
         found = []
-        with self.path.open("rb") as file:
-            for offset, first, lines in zip(places[::3], places[1::3], places[2::3], strict=True):
-                file.seek(offset)
-                found += [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
+        try:
+            with self.path.open("rb") as file:
+                for offset, first, lines in zip(places[::3], places[1::3], places[2::3], strict=True):
+                    file.seek(offset)
+                    found += [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
+        except OSError as error:
+            raise missing_file(self.path, error) from error
+        if any(exchange.dialogue_id != dialogue_id for exchange in found):
+            raise InputError(
+                "the file was changed while it was read",
+                where=f"{self.path}, line {places[1]}",
+                found=f"dialogue {found[0].dialogue_id}",
+                expected=f"dialogue {dialogue_id}",
+                remedy="run it again on a file that nobody writes to",
+            )
         return found
 
     def _index(self) -> str:
@@ -274,8 +285,8 @@ def _metadata(raw: dict[str, Any], where: str, notes: Counter[str] | None) -> di
     others = {name: value for name, value in raw.items() if name not in _KNOWN}
     scalars = {name: value for name, value in {**given, **others}.items() if isinstance(value, str | int | float)}
     if notes is not None:
-        for name in others.keys() & scalars.keys():
+        for name in (name for name in others if name in scalars):
             notes[f"column {name!r} is not a field of an exchange; it is kept as metadata to slice by"] += 1
-        for name in (given.keys() | others.keys()) - scalars.keys():
+        for name in (name for name in {**given, **others} if name not in scalars):
             notes[f"column {name!r} is left out: it is not text or a number"] += 1
     return {name: str(value) for name, value in scalars.items()}
