@@ -73,7 +73,8 @@ def derived_after_rollup(
     The inputs' cluster totals are joined side by side, so that one resample draws them together.
     """
     grouped = {id(s): group_rows(s, items, by) for s in _leaves(rolled) if all(has_dimension(s, items, n) for n in by)}
-    for key in sorted({key for found in grouped.values() for key in found.keys}):
+    keys = {key for found in grouped.values() for key in found.keys}
+    for key in sorted(keys if by else {()}):  # the whole data set is there even before any input is
         missing: dict[str, int] = {}
         pooled = _pooled(rolled, rolled.derived.spec.name, grouped, key, max(1, len(items.clusters.names)), missing)
         value = None if pooled is None or missing else float(pooled.point()[0])
