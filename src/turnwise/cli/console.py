@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from turnwise.engine.run import Progress
-from turnwise.report.tables import Table, as_text
+from turnwise.report.tables import Table, as_text, printable
 
 
 def print_json(value: Any) -> None:
@@ -34,7 +34,7 @@ def print_table(table: Table) -> None:
     for i, name in enumerate(table.header):
         shown.add_column(name, justify="right" if i in table.numeric else "left", overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(str(cell)) for cell in row))
+        shown.add_row(*(Text(printable(cell)) for cell in row))
     console = Console()
     if console.measure(shown).minimum > console.width or max(map(len, as_text(table).splitlines())) > console.width:
         print(as_text(table))  # lines that run on read better than names broken in the middle

@@ -70,7 +70,7 @@ def _read_yaml(file: Path) -> Any:
         raise InputError(
             f"{file} cannot be read", found=error.strerror or str(error), remedy="check the path"
         ) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{file} is not YAML", found=" ".join(str(error).split()), expected=SHAPE) from error
 
 
@@ -102,20 +102,23 @@ def _beside(file: Path, value: str) -> bool:
 
 
 def _place(entries: list[dict[str, Any]], out: Path | None, file: Path) -> None:
-    """Give every run its folder below `--out`, by its name or its number."""
-    names: set[str] = set()
+    """Give every run its folder below `--out`, by its name or its number; no two runs may share one."""
+    taken: set[Path] = set()
     for number, entry in enumerate(entries):
         name = entry.pop("name", None)
-        if out is None:
-            continue
-        folder = (
-            str(name) if name is not None else entry["room"] if len(entries) == 1 else f"{number:02d}-{entry['room']}"
-        )
-        if folder in names:
-            what = f"two runs are called {folder!r}: one would overwrite the other"
-            raise UsageError(what, where=_where(file, number), remedy="give each run a name of its own")
-        names.add(folder)
-        entry["out"] = out / folder
+        if out is not None:
+            by_number = entry["room"] if len(entries) == 1 else f"{number:02d}-{entry['room']}"
+            folder = by_number if name is None else str(name)
+            if Path(folder).name != folder:
+                raise UsageError(
+                    f"a run cannot be called {folder!r}", where=_where(file, number), expected="a plain name"
+                )
+            entry["out"] = out / folder
+        place = Path(entry["out"]).resolve() if entry.get("out") is not None else None
+        if place in taken:
+            what = f"two runs write to {name or entry['out']!r}: one would overwrite the other"
+            raise UsageError(what, where=_where(file, number), remedy="give each run a name or a folder of its own")
+        taken |= {place} if place else set()
 
 
 def _where(file: Path, number: int) -> str:

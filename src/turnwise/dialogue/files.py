@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.dialogue.load import DialogueSource
-from turnwise.dialogue.records import UNIT
+from turnwise.dialogue.records import UNIT, turn_of
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.metric import Metric
 from turnwise.report.files import CsvWriter, whole_file, write_csv
@@ -32,7 +32,7 @@ def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder:
             table: list[dict[str, float | None]] = []
             for item, scores in exchanges:
                 table.append({s["name"]: s["value"] for s in scores})
-                turn_id = item["id"].removeprefix(f"{dialogue_id}/")
+                turn_id = turn_of(item["id"], dialogue_id)
                 domain = loads(item["dimensions"]).get("domain")
                 cells = {s["name"]: s["label"] if s["value"] is None else s["value"] for s in scores}
                 missing = "; ".join(f"{s['name']}: {s['reason']}" for s in scores if s["status"] != "scored")

@@ -27,12 +27,22 @@ BATCH_EXCHANGES = 1024
 ALIASED_SHARE = 0.5
 ALIASED_DIALOGUES = 3
 """So many dialogues must be there before a state that never changes is taken for a bug."""
+RENUMBERED_EXCHANGES = 3
+"""In dialogues of so many exchanges, as many on both sides but with other ids are taken for another numbering."""
 
 
 def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, side: str = "records") -> Dialogues:
     """A file of dialogues in a named format, or in the one it looks like; or exchanges that are already in memory."""
     if not isinstance(path, Path):
         return jsonl.held(path, side)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(
+            f"{path} is a pipe or a device",
+            where=str(path),
+            found="something that can be read only once",
+            expected="a file: it is read twice",
+            remedy="save it to a file first",
+        )
     if form is not None and form not in FORMATS:
         raise UsageError(
             f"unknown format {form!r}", expected=", ".join(FORMATS), remedy=near_misses(form, FORMATS) or None
@@ -206,16 +216,30 @@ class DialogueSource:
         """Count exchanges without a partner, on either side."""
         missing: list[str] = []
         extra: list[str] = []
+        renumbered: list[str] = []
         for dialogue_id, predicted_id in self._predicted.items():
             reference, predicted = self.references.facts[dialogue_id], self.predictions.facts[predicted_id]
             if not (reference.with_ids and predicted.with_ids):
                 missing += [f"{dialogue_id}/{i}" for i in range(predicted.exchanges, reference.exchanges)]
                 extra += [f"{dialogue_id}/{i}" for i in range(reference.exchanges, predicted.exchanges)]
             elif (reference.ids, reference.turns) != (predicted.ids, predicted.turns):
+                if reference.exchanges == predicted.exchanges >= RENUMBERED_EXCHANGES:
+                    renumbered.append(dialogue_id)
                 known = [exchange.turn_id for exchange in self.references.exchanges(dialogue_id)]
                 given = [exchange.turn_id for exchange in self.predictions.exchanges(predicted_id)]
                 missing += [f"{dialogue_id}/{turn}" for turn in known if turn not in given]
                 extra += [f"{dialogue_id}/{turn}" for turn in given if turn not in known]
+        if len(renumbered) > len(self._predicted) / 2:
+            first = renumbered[0]
+            sides = (self.references.exchanges(first), self.predictions.exchanges(self._predicted[first]))
+            ours, theirs = (_some([f"{first}/{exchange.turn_id}" for exchange in side]) for side in sides)
+            raise InputError(
+                f"{len(renumbered)} of {len(self._predicted)} dialogues are numbered otherwise than the references",
+                where=f"{self.predictions.path}, e.g. dialogue {first}",
+                found=theirs,
+                expected=f"{ours}: both sides have as many exchanges, but not the same ids",
+                remedy="give them the turn_id of the references, or none: then their order counts",
+            )
         whole = sum(f.exchanges for d, f in self.references.facts.items() if d not in self._predicted)
         self._n_predicted = self.n_items - whole - len(missing)
         if not self._n_predicted:

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
-from turnwise.kernel.errors import TurnwiseError, UsageError, near_misses, shorten
+from turnwise.kernel.errors import UsageError, near_misses, shorten
 
 BUILT_IN = ("multiwoz-v1", "none")
 DONTCARE = "dontcare"
@@ -40,7 +40,7 @@ class BrokenNormaliser(UsageError, ValueError):
     """A normaliser file is not YAML, or not of the shape described in docs/normalisers.md."""
 
 
-class RuleCycle(TurnwiseError, ValueError):
+class RuleCycle(UsageError, ValueError):
     """The rules of a user's file would change a value for ever."""
 
 

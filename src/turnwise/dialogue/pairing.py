@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from turnwise.dialogue.formats.base import Dialogues
 from turnwise.dialogue.normalise import Normaliser
-from turnwise.dialogue.records import UNIT, Exchange, Pair, State, changed_domains, reference_domains
+from turnwise.dialogue.records import UNIT, Exchange, Pair, State, changed_domains, item_id, reference_domains
 from turnwise.kernel.score import Unit
 
 
@@ -68,4 +68,4 @@ def _unit(dialogue_id: str, turn_id: str, reference: Exchange, prediction: Excha
     domains = reference_domains(reference)
     if domains:
         dimensions["domain"] = domains[0]
-    return Unit(f"{dialogue_id}/{turn_id}", dialogue_id, dimensions, UNIT)
+    return Unit(item_id(dialogue_id, turn_id), dialogue_id, dimensions, UNIT)

@@ -62,6 +62,16 @@ class Pair:
     """The prediction's own active domains, or else those whose predicted state changed in this exchange."""
 
 
+def item_id(dialogue_id: str, turn_id: str) -> str:
+    """`dialogue/turn`; a slash in a turn id is escaped, so that two exchanges never get the same id."""
+    return f"{dialogue_id}/{turn_id.replace('%', '%25').replace('/', '%2F')}"
+
+
+def turn_of(item: str, dialogue_id: str) -> str:
+    """The turn id in an item id."""
+    return item.removeprefix(f"{dialogue_id}/").replace("%2F", "/").replace("%25", "%")
+
+
 def domain_of(slot: str) -> str:
     """The domain of a flat slot name."""
     return slot.partition("-")[0].strip().lower()

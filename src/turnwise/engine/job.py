@@ -29,6 +29,14 @@ ELSEWHERE = frozenset({"out", "executor", "workers"})
 PROFILES = ("turnwise", "spec")
 
 
+def _crossing(text: str) -> tuple[str, ...]:
+    """`a,b` as two dimensions that cross."""
+    names = tuple(part.strip() for part in text.split(","))
+    if not all(names) or len(set(names)) < len(names):
+        raise ValueError(f"--by {text!r} is not a list of different dimensions")
+    return names
+
+
 class RunOptions(BaseModel):
     """What every room can be told; a room adds its own."""
 
@@ -42,7 +50,7 @@ class RunOptions(BaseModel):
     by: list[tuple[str, ...]] = Field(default_factory=list)
     baselines: bool = False
     executor: str = "inline"
-    workers: int | None = Field(default=None, ge=1)
+    workers: int | None = Field(default=None, ge=1, le=1024)
     resamples: int = Field(default=RESAMPLES, ge=100, le=100_000)
     out: Path | None = None
     db: str | None = None
@@ -54,7 +62,10 @@ class RunOptions(BaseModel):
             value = [value]
         if isinstance(value, list):
             names = [name.strip() for text in value for name in str(text).split(",")]
-            return [name for name in names if name] or None
+            chosen = [name for name in names if name]
+            if value and not chosen:
+                raise ValueError("no name is given")
+            return chosen or None
         return value
 
     @field_validator("by", mode="before")
@@ -63,7 +74,7 @@ class RunOptions(BaseModel):
         if isinstance(value, str):
             value = [value]
         if isinstance(value, list):
-            return [tuple(part.strip() for part in one.split(",")) if isinstance(one, str) else one for one in value]
+            return [_crossing(one) if isinstance(one, str) else one for one in value]
         return value
 
     @field_validator("set", mode="before")

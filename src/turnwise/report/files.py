@@ -20,6 +20,11 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[str]]:
     """A text file that appears under its name only when it is complete."""
+    path = path.resolve() if path.is_symlink() else path
+    if path.exists() and not path.is_file() and not path.is_dir():  # a pipe or a device is written to, not replaced
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with part.open("w", encoding="utf-8", newline="") as file:

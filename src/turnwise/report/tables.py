@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
@@ -82,8 +82,14 @@ def interval(result: Mapping[str, Any]) -> str:
     return f"[{number(result['low'])}, {number(result['high'])}]"
 
 
+def printable(text: str) -> str:
+    """Text from the data that cannot move the cursor, change colours or break a row."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(text))
+
+
 def as_text(table: Table) -> str:
     """Aligned columns."""
+    table = replace(table, rows=[[printable(cell) for cell in row] for row in table.rows])
     widths = [max(len(str(row[i])) for row in [table.header, *table.rows]) for i in range(len(table.header))]
 
     def line(row: Sequence[str]) -> str:

@@ -40,9 +40,9 @@ def database_url(db: str | None) -> URL:
         raise UsageError("--db is not a database URL", found=db.split("@")[-1], expected=_EXPECTED) from error
     if url.get_backend_name() in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
-    if url.get_backend_name() == "sqlite":
+    if url.drivername == "sqlite" and not url.host and not url.query:
         return url
-    raise UsageError(f"--db: {url.get_backend_name()} is not supported", expected=_EXPECTED)
+    raise UsageError(f"--db: {url.drivername} is not supported", expected=_EXPECTED)
 
 
 _EXPECTED = "a file path, or postgresql://user:password@host/database"

@@ -12,12 +12,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, insert, select, update
 from sqlalchemy.exc import OperationalError
 
-from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.errors import StoreError, UsageError, near_misses
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.score import Score, Source
 from turnwise.store import schema
@@ -115,6 +116,13 @@ class Store:
         finished = (run.finished or now()) if status == FINISHED else None
         run = replace(run, status=status, finished=finished, updated=finished or now())
         values = {"status": run.status, "finished": run.finished, "updated": run.updated}
+        database = self.engine.url.database
+        if self.engine.dialect.name == "sqlite" and database and not Path(database).exists():
+            raise StoreError(
+                "the database is gone: somebody deleted it during the run",
+                where=self.place,
+                remedy="run it again; what was measured is lost",
+            )
         owned = (schema.runs.c.key == run.key, schema.runs.c.process == run.process)
         with self.writing() as connection:
             connection.execute(update(schema.runs).where(*owned).values(values))

@@ -7,11 +7,12 @@ their dialogue's turn has come, so memory does not grow with the file.
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from array import array
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from turnwise.dialogue.formats.base import (
     BOM,
@@ -59,6 +60,7 @@ class JsonlDialogues:
         self._lines: dict[str, array[int]] = {}
         """Per dialogue, flat: byte offset, line number and length in lines of each stretch of its lines."""
         self._names: dict[tuple[str, str], str] = {}
+        self._scattered: dict[str, set[str]] = {}
         self.sha256 = self._index()
 
     def exchanges(self, dialogue_id: str) -> list[Exchange]:
@@ -67,19 +69,13 @@ class JsonlDialogues:
         found = []
         try:
             with self.path.open("rb") as file:
+                if _file_state(file) != self._state:
+                    raise changed_file(self.path)
                 for offset, first, lines in zip(places[::3], places[1::3], places[2::3], strict=True):
                     file.seek(offset)
                     found += [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
         except OSError as error:
             raise missing_file(self.path, error) from error
-        if any(exchange.dialogue_id != dialogue_id for exchange in found):
-            raise InputError(
-                "the file was changed while it was read",
-                where=f"{self.path}, line {places[1]}",
-                found=f"dialogue {found[0].dialogue_id}",
-                expected=f"dialogue {dialogue_id}",
-                remedy="run it again on a file that nobody writes to",
-            )
         return found
 
     def _index(self) -> str:
@@ -89,6 +85,7 @@ class JsonlDialogues:
         offset = 0
         try:
             with self.path.open("rb") as file:
+                self._state = _file_state(file)
                 for number, line in enumerate(file, start=1):
                     sha256.update(line)
                     if line.removeprefix(BOM).strip():
@@ -114,6 +111,11 @@ class JsonlDialogues:
         """The turn ids a dialogue has so far: none, unless its lines are scattered over the file."""
         if dialogue_id not in self.facts:
             return set()
+        if dialogue_id not in self._scattered:  # read again once; from now on they are remembered
+            self._scattered[dialogue_id] = self._turns(dialogue_id)
+        return self._scattered[dialogue_id]
+
+    def _turns(self, dialogue_id: str) -> set[str]:
         return {exchange.turn_id for exchange in self.exchanges(dialogue_id) if exchange.turn_id is not None}
 
     def _add(self, exchange: Exchange, offset: int, number: int, seen: set[str]) -> None:
@@ -135,6 +137,23 @@ class JsonlDialogues:
         except JSONDecodeError as error:
             raise broken_json(error, str(self.path), line, number - 1) from error
         return exchange_from(raw, where, self._names, notes)
+
+
+def _file_state(file: IO[bytes]) -> tuple[int, ...]:
+    """What tells whether a file is still the one that was indexed."""
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def changed_file(path: Path) -> InputError:
+    """The error for a file that changes while it is evaluated."""
+    return InputError(
+        "the file was changed while it was read",
+        where=str(path),
+        found="another size, time or file than at the beginning",
+        expected="a file that nobody writes to",
+        remedy="run it again on a copy",
+    )
 
 
 def check_turn(exchange: Exchange, facts: Facts, seen: set[str], where: str) -> None:

@@ -112,12 +112,14 @@ def _state(metadata: Any, where: str, names: dict[tuple[str, str], str]) -> dict
     for domain, parts in metadata.items():
         if not isinstance(parts, dict):
             raise wrong_type(where, f"metadata.{domain}", parts, "an object with semi and book")
+        if "semi" not in parts and "book" not in parts:
+            raise wrong_type(where, f"metadata.{domain}", parts, "an object with semi or book")
         for part in ("semi", "book"):
             filled = parts.get(part, {})
             if not isinstance(filled, dict):
                 raise wrong_type(where, f"metadata.{domain}.{part}", filled, "an object: slot to value")
             for slot, value in filled.items():
-                if value and slot != "booked" and value != "not mentioned":
+                if value != "" and slot != "booked" and value != "not mentioned":
                     name = names.get((domain, slot)) or names.setdefault((domain, slot), f"{domain}-{slot}")
                     state[name] = (
                         value if type(value) is str else text_values(value, where, f"metadata.{domain}.{slot}")
