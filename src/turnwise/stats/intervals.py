@@ -27,8 +27,8 @@ BOOTSTRAP_DF = 10.0
 # Floats in one block of weights (2 MB), and of leave-one-out statistics (1 MB, of which there are ten at a time).
 BLOCK = 1 << 18
 LOT = 1 << 17
-# Bytes of weights that are worth keeping between calls: 16 MB.
-KEPT = 1 << 24
+# Bytes of weights that are worth keeping between calls: 4 MB.
+KEPT = 1 << 22
 
 _NORMAL = NormalDist()
 
