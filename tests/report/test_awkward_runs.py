@@ -41,6 +41,25 @@ def test_a_column_may_be_called_like_a_key_of_the_rollups(name: str) -> None:
     assert found.value("joint_goal_accuracy", **{name: "x"}) == pytest.approx(1 / 3)
 
 
+def test_many_small_groups_come_out_as_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbering the clusters of small groups anew saves memory and must change no number."""
+    folder = Path(__file__).parents[2] / "examples" / "dialogue"
+    options = {
+        "references": folder / "references.jsonl",
+        "predictions": folder / "predictions.jsonl",
+        "by": ["scenario"],
+    }
+    plain = turnwise.evaluate(options).results
+    monkeypatch.setattr("turnwise.report.chunks.MANY_GROUPS", 0)
+    monkeypatch.setattr("turnwise.report.chunks.FLOATS", 40_000)  # several portions
+    again = turnwise.evaluate(options).results
+    assert len(plain) == len(again) > 100
+    for one, other in zip(plain, again, strict=True):
+        assert {**one, "value": 0, "low": 0, "high": 0} == {**other, "value": 0, "low": 0, "high": 0}
+        numbers = [[r[key] for key in ("value", "low", "high") if r[key] is not None] for r in (one, other)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=1e-9)
+
+
 class ByColour(Reported):
     spec = spec("shade", Output(rollups=(Rollup("colours", (mean(by=("colour",)), mean()), primary=True),)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from turnwise.kernel.metric import Direction, Output
 from turnwise.kernel.registry import REGISTRY
 from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, Sample, compile_rollup
 from turnwise.kernel.selection import Selection, select_metrics
+from turnwise.report.chunks import chunks
 from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit
 from turnwise.report.series import Grouped, Series, group_rows, has_dimension
 from turnwise.stats.intervals import BOOTSTRAP_CLUSTERS, Interval, Resampler, percentile_intervals, pooled_intervals
@@ -22,7 +23,6 @@ from turnwise.store.run import FINISHED, Run
 from turnwise.store.store import Store
 
 RESAMPLES = 1000
-_CHUNK_FLOATS = 8_000_000
 By = tuple[str, ...]
 
 
@@ -69,9 +69,7 @@ def summarise(
     for series in _all_series(store, run, selection, items):
         for names in groupings:
             if all(has_dimension(series, items, name) for name in names):
-                results += _results(
-                    series, group_rows(series, items, names), names, resampler, len(items.clusters.names)
-                )
+                results += _results(series, group_rows(series, items, names), names, resampler)
     for derived, signature in selection.derived:
         if derived.when is When.AFTER_ROLLUP:
             for variant, inputs in _inputs(store, run, selection, items, derived):
@@ -178,40 +176,25 @@ def _inputs(
     yield from (found or {"": {}}).items()
 
 
-def _results(
-    series: Series, grouped: Grouped, names: By, resampler: Resampler, n_clusters: int
-) -> list[dict[str, Any]]:
-    if not grouped.keys:
-        return []
+def _results(series: Series, grouped: Grouped, names: By, resampler: Resampler) -> list[dict[str, Any]]:
     rollups = series.output.rollups
-    values: dict[str, list[float | None]] = {rollup.name: [] for rollup in rollups}
-    intervals: dict[str, list[Interval]] = {rollup.name: [] for rollup in rollups}
-    for rows, groups, size in _chunks(series, grouped, n_clusters, resampler.resamples):
+    values: dict[str, dict[int, float | None]] = {rollup.name: {} for rollup in rollups}
+    intervals: dict[str, dict[int, Interval]] = {rollup.name: {} for rollup in rollups}
+    for members, rows, groups, own in chunks(grouped, series.columns.statistics.shape[1], resampler):
+        size = len(members)
         filled = np.bincount(groups, minlength=size) > 0  # a sum over nothing is missing, not 0
-        compiled = [compile_rollup(rollup, rows, groups, size, n_clusters, series.value) for rollup in rollups]
-        for rollup, made, found in zip(rollups, compiled, _intervals(compiled, series.output, resampler), strict=True):
+        compiled = [compile_rollup(rollup, rows, groups, size, own.clusters, series.value) for rollup in rollups]
+        for rollup, made, found in zip(rollups, compiled, _intervals(compiled, series.output, own), strict=True):
             points = np.where(filled, made.point(), np.nan)
-            values[rollup.name] += [float(point) if np.isfinite(point) else None for point in points]
-            intervals[rollup.name] += found
+            for member, point, interval in zip(members.tolist(), points.tolist(), found, strict=True):
+                values[rollup.name][member] = point if np.isfinite(point) else None
+                intervals[rollup.name][member] = interval
     results = [
         result
         for rollup in rollups
         for result in _entries(series, grouped, names, rollup, values[rollup.name], intervals[rollup.name])
     ]
     return _worst_first(results, series.output) if names else results
-
-
-def _chunks(series: Series, grouped: Grouped, n_clusters: int, resamples: int) -> Iterator[tuple[Any, Any, int]]:
-    """So many groups at once that clusters (and resamples) x groups x statistics stays small."""
-    width = max(n_clusters, resamples) * max(2, series.columns.statistics.shape[1])
-    size = max(1, _CHUNK_FLOATS // width)
-    n = len(grouped.keys)
-    if n <= size:
-        yield grouped.rows, grouped.groups, n
-        return
-    for start in range(0, n, size):
-        chosen = (grouped.groups >= start) & (grouped.groups < start + size)
-        yield grouped.rows.chosen(chosen), grouped.groups[chosen] - start, min(size, n - start)
 
 
 def _intervals(compiled: Sequence[Pooled | Sample], output: Output, resampler: Resampler) -> list[list[Interval]]:
@@ -266,8 +249,8 @@ def _entries(
     grouped: Grouped,
     names: By,
     rollup: Rollup,
-    values: Sequence[float | None],
-    intervals: Sequence[Interval],
+    values: Mapping[int, float | None],
+    intervals: Mapping[int, Interval],
 ) -> Iterator[dict[str, Any]]:
     n_scored = np.bincount(grouped.groups, minlength=len(grouped.keys)).tolist()
     for i, key in enumerate(grouped.keys):

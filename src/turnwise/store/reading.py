@@ -21,7 +21,7 @@ from turnwise.kernel.jsontext import loads
 from turnwise.kernel.rollup import BoolArray, FloatArray, IntArray
 from turnwise.kernel.score import Score, Source, Status, Unit
 from turnwise.store import schema
-from turnwise.store.rows import parts_from
+from turnwise.store.rows import SCORE_COLUMNS, parts_from
 from turnwise.store.run import Run, RunMetric
 from turnwise.store.store import Store
 
@@ -223,21 +223,7 @@ def _decoded(text: str | None) -> Any:
 
 _ITEM_FIELDS = ("number", "kind", "id", "cluster", "dimensions")
 _PLAIN_FIELDS = ("metric", "signature", "output", "variant", "repeat", "value", "label", "reason", "rater")
-_SCORE_FIELDS = (
-    "output",
-    "variant",
-    "repeat",
-    "source",
-    "rater",
-    "value",
-    "label",
-    "statistics",
-    "parts",
-    "status",
-    "reason",
-    "evidence",
-    "rated",
-)
+_SCORE_FIELDS = (*(name for name in SCORE_COLUMNS if name not in ("metric", "item")), "rated")
 
 
 def read_item(store: Store, run: Run, item_id: str) -> dict[str, Any] | None:
