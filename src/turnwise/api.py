@@ -109,7 +109,7 @@ def evaluate(
         result.value("slot_accuracy")
     """
     room = get_suite(suite)
-    values: dict[str, Any] = {**(records or {}), **options, "db": None}
+    values: dict[str, Any] = {**(records or {}), **options}
     if metrics is not None:
         values["metrics"] = [metrics] if isinstance(metrics, str) else list(metrics)
     parsed = parse_options(room, values)

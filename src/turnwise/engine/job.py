@@ -53,7 +53,6 @@ class RunOptions(BaseModel):
     workers: int | None = Field(default=None, ge=1, le=1024)
     resamples: int = Field(default=RESAMPLES, ge=100, le=100_000)
     out: Path | None = None
-    db: str | None = None
 
     @field_validator("metrics", mode="before")
     @classmethod
@@ -267,7 +266,7 @@ def _begin(
 
 
 def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selection) -> Run:
-    config = options.model_dump(mode="json", exclude={"db"})
+    config = options.model_dump(mode="json")
     config["out"] = None if options.out is None else str(options.out.resolve())
     config["metrics"] = [name.partition("/")[2] for name, _ in selection.signatures]
     config["by"] = list(dict.fromkeys([*suite.groupings, *options.by]))
