@@ -41,19 +41,32 @@ def test_a_column_may_be_called_like_a_key_of_the_rollups(name: str) -> None:
     assert found.value("joint_goal_accuracy", **{name: "x"}) == pytest.approx(1 / 3)
 
 
-def test_many_small_groups_come_out_as_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Numbering the clusters of small groups anew saves memory and must change no number."""
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"report.collect.MANY_GROUPS": 0, "report.collect.FLOATS": 40_000},
+        {"store.columns.PORTION": 1},
+        {"store.columns.PORTION": 5, "store.columns.CHUNK": 2, "report.collect.MANY_GROUPS": 0},
+    ],
+    ids=["small groups numbered anew", "a portion per dialogue", "all"],
+)
+@pytest.mark.parametrize("order", ["dialogue by dialogue", "scattered"])
+def test_limits_that_save_memory_change_no_number(
+    limits: dict[str, int], order: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = Path(__file__).parents[2] / "examples" / "dialogue"
-    options = {
-        "references": folder / "references.jsonl",
-        "predictions": folder / "predictions.jsonl",
-        "by": ["scenario"],
-    }
+    options: dict[str, Any] = {"by": ["scenario", "slot"]}
+    for name in ("references", "predictions"):
+        lines = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text().splitlines()]
+        for number, line in enumerate(lines):
+            line["latency_ms"] = 100 + 37 * (number % 11)  # a percentile among the roll-ups
+        options[name] = sorted(lines, key=lambda line: line["turn_id"]) if order == "scattered" else lines
     plain = turnwise.evaluate(options).results
-    monkeypatch.setattr("turnwise.report.chunks.MANY_GROUPS", 0)
-    monkeypatch.setattr("turnwise.report.chunks.FLOATS", 40_000)  # several portions
+    for name, limit in limits.items():
+        monkeypatch.setattr(f"turnwise.{name}", limit)
     again = turnwise.evaluate(options).results
     assert len(plain) == len(again) > 100
+    assert {"p90", "micro", "macro"} <= {result["rollup"] for result in plain}
     for one, other in zip(plain, again, strict=True):
         assert {**one, "value": 0, "low": 0, "high": 0} == {**other, "value": 0, "low": 0, "high": 0}
         numbers = [[r[key] for key in ("value", "low", "high") if r[key] is not None] for r in (one, other)]

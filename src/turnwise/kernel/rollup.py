@@ -114,6 +114,11 @@ class Rollup:
         """Whether shards of a data set can be merged (percentiles cannot)."""
         return self.steps[-1].reduction is not Reduction.PERCENTILE
 
+    @property
+    def within_clusters(self) -> bool:
+        """Whether what a cluster adds does not depend on the others, so that whole clusters can be read in portions."""
+        return self.additive and all(_WITHIN_CLUSTER & set(step.by) for step in self.steps[:-1])
+
 
 MICRO = Rollup("micro", (mean(),), primary=True)
 """Mean over items."""
@@ -145,6 +150,10 @@ class Rows:
         labels = None if self.labels is None else [self.labels[i] for i in np.flatnonzero(which).tolist()]
         keys = {name: codes[which] for name, codes in self.keys.items()}
         return Rows(self.values[which], self.statistics[which], keys, labels)
+
+    def rekeyed(self, name: str, codes: IntArray) -> Rows:
+        """The same rows with other codes for one key."""
+        return Rows(self.values, self.statistics, {**self.keys, name: codes}, self.labels)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from turnwise.kernel.derived import Derived
 from turnwise.kernel.rollup import FloatArray, Pooled, compile_rollup
 from turnwise.report.series import Grouped, Series, group_rows, has_dimension
-from turnwise.store.reading import Codes, ItemTable, ScoreColumns, no_parts
+from turnwise.store.columns import Codes, ItemTable, ScoreColumns, no_parts
 
 Key = tuple[str, ...]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from turnwise.kernel.metric import Output
 from turnwise.kernel.rollup import CLUSTER, ITEM, IntArray, Rows, Value, combinations
-from turnwise.store.reading import ItemTable, ScoreColumns
+from turnwise.store.columns import ItemTable, ScoreColumns
 
 
 @dataclass(frozen=True, slots=True)

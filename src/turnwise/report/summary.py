@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,14 @@ from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import Direction, Output
 from turnwise.kernel.registry import REGISTRY
-from turnwise.kernel.rollup import FloatArray, Pooled, Rollup, Sample, compile_rollup
+from turnwise.kernel.rollup import IntArray, Rollup
 from turnwise.kernel.selection import Selection, select_metrics
-from turnwise.report.chunks import chunks
+from turnwise.report.collect import Collected
 from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit
-from turnwise.report.series import Grouped, Series, group_rows, has_dimension
-from turnwise.stats.intervals import BOOTSTRAP_CLUSTERS, Interval, Resampler, percentile_intervals, pooled_intervals
-from turnwise.store.reading import ItemTable, read_columns, read_items
+from turnwise.report.intervals import pooled_rollup_intervals, rollup_intervals
+from turnwise.report.series import Series, group_rows, has_dimension
+from turnwise.stats.intervals import Interval, Resampler
+from turnwise.store.columns import ItemTable, read_columns, read_items
 from turnwise.store.run import FINISHED, Run
 from turnwise.store.store import Store
 
@@ -66,10 +68,9 @@ def summarise(
     draws = resamples or run.config.get("resamples", RESAMPLES)
     resampler = Resampler(max(1, len(items.clusters.names)), draws)
     results: list[dict[str, Any]] = []
-    for series in _all_series(store, run, selection, items):
-        for names in groupings:
-            if all(has_dimension(series, items, name) for name in names):
-                results += _results(series, group_rows(series, items, names), names, resampler)
+    portions = _all_series(store, run, selection, items)
+    for _, same in groupby(portions, key=lambda series: (series.metric, series.output.name, series.variant)):
+        results += _results(same, items, groupings, resampler)
     for derived, signature in selection.derived:
         if derived.when is When.AFTER_ROLLUP:
             for variant, inputs in _inputs(store, run, selection, items, derived):
@@ -125,9 +126,9 @@ def check_dimensions(by: Sequence[By], known: Collection[str]) -> None:
 
 
 def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) -> Iterator[Series]:
-    """Every output of every metric that is rolled up from rows, one at a time."""
+    """Every output of every metric that is rolled up from rows, one at a time, in portions of whole clusters."""
     for number in range(len(selection.metrics)):
-        yield from _series(store, run, selection, items, number)
+        yield from _series(store, run, selection, items, number, ends=items.cluster_ends())
     for derived, signature in selection.derived:
         if derived.when is When.PER_UNIT:
             for variant, inputs in _inputs(store, run, selection, items, derived):
@@ -135,10 +136,13 @@ def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) 
                 yield derived_per_unit(derived, signature, variant, rows, items)
 
 
-def _series(store: Store, run: Run, selection: Selection, items: ItemTable, number: int) -> Iterator[Series]:
+def _series(
+    store: Store, run: Run, selection: Selection, items: ItemTable, number: int, *, ends: IntArray | None = None
+) -> Iterator[Series]:
+    """The outputs of one metric, each whole; or in portions that follow each other, where `ends` are given."""
     metric = selection.metrics[number]
     stored = {m.name: m for m in store.metrics(run)}[metric.spec.full_name]
-    for found in read_columns(store, run, stored, with_parts=metric.spec.part is not None):
+    for found in read_columns(store, run, stored, with_parts=metric.spec.part is not None, ends=ends):
         columns = found.only(items.has(found.items))  # a run that goes on may have written since the items were read
         output = next(output for output in metric.outputs if output.name == columns.output)
         yield Series(
@@ -176,96 +180,44 @@ def _inputs(
     yield from (found or {"": {}}).items()
 
 
-def _results(series: Series, grouped: Grouped, names: By, resampler: Resampler) -> list[dict[str, Any]]:
-    rollups = series.output.rollups
-    values: dict[str, dict[int, float | None]] = {rollup.name: {} for rollup in rollups}
-    intervals: dict[str, dict[int, Interval]] = {rollup.name: {} for rollup in rollups}
-    for members, rows, groups, own in chunks(grouped, series.columns.statistics.shape[1], resampler):
-        size = len(members)
-        filled = np.bincount(groups, minlength=size) > 0  # a sum over nothing is missing, not 0
-        compiled = [compile_rollup(rollup, rows, groups, size, own.clusters, series.value) for rollup in rollups]
-        for rollup, made, found in zip(rollups, compiled, _intervals(compiled, series.output, own), strict=True):
-            points = np.where(filled, made.point(), np.nan)
-            for member, point, interval in zip(members.tolist(), points.tolist(), found, strict=True):
-                values[rollup.name][member] = point if np.isfinite(point) else None
-                intervals[rollup.name][member] = interval
-    results = [
-        result
-        for rollup in rollups
-        for result in _entries(series, grouped, names, rollup, values[rollup.name], intervals[rollup.name])
-    ]
-    return _worst_first(results, series.output) if names else results
-
-
-def _intervals(compiled: Sequence[Pooled | Sample], output: Output, resampler: Resampler) -> list[list[Interval]]:
-    """The intervals of every group, for several roll-ups of the same rows: their statistics are resampled together."""
-    pooled = [made for made in compiled if isinstance(made, Pooled)]
-    joined = np.concatenate([made.totals.reshape(len(made.totals), -1) for made in pooled] or [_NO_TOTALS], axis=1)
-    bootstrapped = any((made.present.sum(axis=0) >= BOOTSTRAP_CLUSTERS).any() for made in pooled)
-    drawn = resampler.draw(joined) if bootstrapped else None
-    found: list[list[Interval]] = []
-    used = 0
-    for made in compiled:
-        if isinstance(made, Sample):
-            found.append(_sample_intervals(made, output, resampler))
-            continue
-        _, n_groups, d = made.totals.shape
-        own = None if drawn is None else drawn[:, used : used + n_groups * d].reshape(len(drawn), n_groups, d)
-        used += n_groups * d
-        found.append(_pooled_intervals(made, output, resampler, own))
-    return found
-
-
-_NO_TOTALS = np.zeros((0, 0))
-
-
-def _pooled_intervals(
-    made: Pooled, output: Output, resampler: Resampler, drawn: FloatArray | None = None
-) -> list[Interval]:
-    bounds = _bounds(made, output)
-    return pooled_intervals(made.totals, made.present, made.value, resampler, bounds=bounds, drawn=drawn)
-
-
-def _bounds(made: Pooled | Sample, output: Output) -> tuple[float | None, float | None]:
-    low, high = output.range
-    return ((low if low == 0 else None), None) if made.is_sum else (low, high)  # a sum leaves the range of its terms
-
-
-def _sample_intervals(made: Sample, output: Output, resampler: Resampler) -> list[Interval]:
-    found: list[Interval] = []
-    bounds = _bounds(made, output)
-    for group in range(made.n_groups):
-        chosen = made.groups == group
-        values, clusters = made.values[chosen], made.clusters[chosen]
-        if len(values) == 0:
-            found.append(Interval(None, None, "none: nothing scored"))
-        else:
-            found += percentile_intervals(values, clusters, [made.quantile], resampler, bounds=bounds)
-    return found
-
-
-def _entries(
-    series: Series,
-    grouped: Grouped,
-    names: By,
-    rollup: Rollup,
-    values: Mapping[int, float | None],
-    intervals: Mapping[int, Interval],
+def _results(
+    portions: Iterable[Series], items: ItemTable, groupings: Sequence[By], resampler: Resampler
 ) -> Iterator[dict[str, Any]]:
-    n_scored = np.bincount(grouped.groups, minlength=len(grouped.keys)).tolist()
-    for i, key in enumerate(grouped.keys):
-        value, interval = values[i], intervals[i]
-        yield entry(
-            series.metric,
-            series.output,
-            series.variant,
-            dict(zip(names, key, strict=True)),
-            rollup,
-            value,
-            interval,
-            (n_scored[i], grouped.n_total[i], grouped.missing[i]),
-            series.signature,
-        )
+    """One output of one metric, in every grouping that its items or parts allow."""
+    collected: dict[By, Collected] = {}
+    for series in portions:
+        for names in groupings:
+            if all(has_dimension(series, items, name) for name in names):
+                found = collected.setdefault(names, Collected(series.output))
+                found.add(group_rows(series, items, names), series.value)
+    for names, found in collected.items():
+        results = list(_entries(series, found, names, resampler))
+        yield from _worst_first(results, series.output) if names else results
+
+
+def _entries(series: Series, groups: Collected, names: By, resampler: Resampler) -> Iterator[dict[str, Any]]:
+    rollups = series.output.rollups
+    found: list[dict[int, tuple[float | None, Interval]]] = [{} for _ in rollups]
+    for lot in groups.lots(resampler):
+        intervals = rollup_intervals(lot.compiled, series.output, lot.resampler)
+        for i, made in enumerate(lot.compiled):
+            points = np.where(lot.filled, made.point(), np.nan)  # a sum over nothing is missing, not 0
+            for member, point, interval in zip(lot.members.tolist(), points.tolist(), intervals[i], strict=True):
+                found[i][member] = (point if np.isfinite(point) else None), interval
+    for i, rollup in enumerate(rollups):
+        for at, key in enumerate(groups.keys):
+            value, interval = found[i][at]
+            yield entry(
+                series.metric,
+                series.output,
+                series.variant,
+                dict(zip(names, key, strict=True)),
+                rollup,
+                value,
+                interval,
+                (groups.n_scored[at], groups.n_total[at], groups.missing[at]),
+                series.signature,
+            )
 
 
 def entry(
@@ -319,7 +271,9 @@ def _derived_results(
     output = spec.outputs[0]
     for key, value, pooled, missing in derived_after_rollup(rolled, items, names):
         found = value is not None and pooled is not None
-        interval = _pooled_intervals(pooled, output, resampler)[0] if found and pooled else Interval(None, None, "")
+        interval = (
+            pooled_rollup_intervals(pooled, output, resampler)[0] if found and pooled else Interval(None, None, "")
+        )
         group = dict(zip(names, key, strict=True))
         counts = (int(found), 1, missing)
         yield entry(spec.name, output, variant, group, output.primary, value, interval, counts, signature)

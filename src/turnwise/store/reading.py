@@ -1,152 +1,25 @@
-"""Reading a run back: items and scores as columns for roll-ups, as a stream of rows for exports.
+"""Reading a run back as rows, in the order of the data: memory holds neither the texts nor the evidence of a whole run.
 
-Columns are read one metric at a time and exports in the order of the data, so that memory holds neither the texts nor
-the evidence of a whole run.
+For roll-ups, the same rows are read as columns (store/columns.py).
 """
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from heapq import merge
-from itertools import count, groupby, islice
+from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-import numpy as np
-from sqlalchemy import Connection, select
+from sqlalchemy import select
 
 from turnwise.kernel.jsontext import loads
-from turnwise.kernel.rollup import BoolArray, FloatArray, IntArray
 from turnwise.kernel.score import Score, Source, Status, Unit
 from turnwise.store import schema
 from turnwise.store.rows import SCORE_COLUMNS, parts_from
 from turnwise.store.run import Run, RunMetric
 from turnwise.store.store import Store
-
-_CHUNK = 2_000
-_cursor_numbers = count()
-
-
-@dataclass(frozen=True, slots=True)
-class Codes:
-    """A text column as integers into its distinct values; -1 where an item has none."""
-
-    codes: IntArray
-    names: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class ItemTable:
-    """The items of a run without their contents."""
-
-    numbers: IntArray
-    clusters: Codes
-    dimensions: Mapping[str, Codes]
-
-    def has(self, numbers: IntArray) -> BoolArray:
-        """Which item numbers are in this table."""
-        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
-        return np.asarray(self.numbers[places] == numbers)
-
-    def rows_of(self, numbers: IntArray) -> IntArray:
-        """Positions of item numbers in this table."""
-        return np.searchsorted(self.numbers, numbers).astype(np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreColumns:
-    """All rows of one metric output and variant."""
-
-    output: str
-    variant: str
-    items: IntArray
-    """Item numbers."""
-    repeats: IntArray
-    values: FloatArray
-    """NaN where a row has no number."""
-    statistics: FloatArray
-    """(n, d), NaN where a row has none."""
-    labels: list[str | None]
-    reasons: Codes
-    """Why a row is not scored; -1 where it is."""
-    parts: PartColumns
-
-    def only(self, which: BoolArray) -> ScoreColumns:
-        """Some of the rows."""
-        if which.all():
-            return self
-        kept = which[self.parts.rows]
-        rows = (np.cumsum(which) - 1)[self.parts.rows[kept]]
-        parts = PartColumns(rows, self.parts.codes[kept], self.parts.names, self.parts.statistics[kept])
-        return ScoreColumns(
-            self.output,
-            self.variant,
-            self.items[which],
-            self.repeats[which],
-            self.values[which],
-            self.statistics[which],
-            [self.labels[i] for i in np.flatnonzero(which).tolist()],
-            Codes(self.reasons.codes[which], self.reasons.names),
-            parts,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class PartColumns:
-    """The parts of all rows: the position of the row, which part, and the part's statistics (m, d)."""
-
-    rows: IntArray
-    codes: IntArray
-    names: list[str]
-    statistics: FloatArray
-
-
-def read_items(store: Store, run: Run) -> ItemTable:
-    """Numbers, clusters and dimensions of every item, in the order of the data."""
-    table = schema.items
-    query = select(table.c.number, table.c.cluster, table.c.dimensions).where(table.c.run == run.key)
-    numbers = array("q")
-    clusters = _Encoder()
-    dimensions: dict[str, _Encoder] = {}
-    decoded: dict[str, dict[str, str]] = {}
-    with store.reading() as connection:
-        for number, cluster, text in _stream(connection, query.order_by(table.c.number)):
-            if text not in decoded:
-                decoded[text] = loads(text)
-            found = decoded[text]
-            for name, value in found.items():
-                dimensions.setdefault(name, _Encoder()).put(len(numbers), value)
-            clusters.put(len(numbers), cluster)
-            numbers.append(number)
-    n = len(numbers)
-    return ItemTable(
-        np.array(numbers, dtype=np.int64),
-        clusters.codes(n),
-        {name: codes.codes(n) for name, codes in dimensions.items()},
-    )
-
-
-def read_columns(store: Store, run: Run, metric: RunMetric, *, with_parts: bool) -> Iterator[ScoreColumns]:
-    """The rows of a metric, one output and variant at a time."""
-    t = schema.scores
-    columns = (
-        t.c.output,
-        t.c.variant,
-        t.c.item,
-        t.c.repeat,
-        t.c.value,
-        t.c.label,
-        t.c.statistics,
-        t.c.parts,
-        t.c.reason,
-    )
-    query = select(*columns, t.c.status, t.c.rater).where(t.c.run == run.key, t.c.metric == metric.number)
-    with store.reading() as connection:
-        rows = _stream(connection, query.order_by(t.c.output, t.c.variant, t.c.item, t.c.repeat, t.c.rater))
-        for (output, variant), group in groupby(rows, key=itemgetter(0, 1)):
-            yield _columns(output, variant, group, with_parts)
+from turnwise.store.stream import stream
 
 
 def item_scores(store: Store, run: Run, number: int) -> list[dict[str, Any]]:
@@ -173,10 +46,10 @@ def stream_items_with_scores(
         for metric, output, variant in sorted(tuple(row) for row in connection.execute(series)):
             chosen = (t.c.run == run.key, t.c.metric == metric, t.c.output == output, t.c.variant == variant)
             order = (t.c.item, t.c.repeat, t.c.source, t.c.rater)
-            streams.append(_stream(connection, select(*columns).where(*chosen, *only_scores).order_by(*order)))
+            streams.append(stream(connection, select(*columns).where(*chosen, *only_scores).order_by(*order)))
         scores = groupby(merge(*streams, key=itemgetter(0)), key=itemgetter(0))
         number, rows = next(scores, (None, iter(())))
-        for row in _stream(connection, items):
+        for row in stream(connection, items):
             found = dict(zip(_ITEM_FIELDS, row, strict=True))
             own = []
             if number == found["number"]:
@@ -236,143 +109,3 @@ def read_item(store: Store, run: Run, item_id: str) -> dict[str, Any] | None:
         return None
     content = loads(row["content"]) if row["content"] else None
     return {**row, "dimensions": loads(row["dimensions"]), "content": content}
-
-
-def _stream(connection: Connection, query: Any) -> Iterator[Any]:
-    """Plain tuples from the driver, fetched in chunks."""
-    compiled = query.compile(dialect=connection.dialect)
-    given = compiled.params
-    if compiled.positiontup is not None:
-        given = tuple(given[name] for name in compiled.positiontup)
-    # PostgreSQL keeps the rows on its side only for a named cursor; SQLite always steps through them.
-    named = {"name": f"turnwise_{next(_cursor_numbers)}"} if connection.dialect.name == "postgresql" else {}
-    cursor = connection.connection.cursor(**named)
-    try:
-        cursor.execute(str(compiled), given)
-        while rows := cursor.fetchmany(_CHUNK):
-            yield from rows
-    finally:
-        cursor.close()
-
-
-class _Encoder:
-    """Text to integer codes, in order of appearance."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-        self._rows = array("q")
-        self._codes = array("q")
-
-    def put(self, row: int, text: str) -> None:
-        self._rows.append(row)
-        self._codes.append(self._known.setdefault(text, len(self._known)))
-
-    def codes(self, n: int) -> Codes:
-        codes = np.full(n, -1, dtype=np.int64)
-        codes[np.frombuffer(self._rows, dtype=np.int64)] = np.frombuffer(self._codes, dtype=np.int64)
-        return Codes(codes, list(self._known))
-
-
-def _columns(output: str, variant: str, rows: Iterator[Any], with_parts: bool) -> ScoreColumns:
-    """Arrays from a stream of rows, chunk by chunk: the texts of a chunk are gone before the next one is read."""
-    chunks: list[tuple[IntArray, IntArray, FloatArray, FloatArray]] = []
-    labels: list[str | None] = []
-    reasons = _Encoder()
-    parts = _PartsBuilder()
-    raters = False
-    n = 0
-    while chunk := list(islice(rows, _CHUNK)):
-        chunks.append(_chunk_arrays(chunk))
-        for position, row in enumerate(chunk, start=n):
-            if row[9] != "scored":
-                reasons.put(position, row[8])
-        labels += [row[5] for row in chunk] if any(row[5] is not None for row in chunk) else [None] * len(chunk)
-        raters = raters or any(row[10] for row in chunk)
-        if with_parts:
-            parts.add([row[7] for row in chunk], n)
-        n += len(chunk)
-    width = max(chunk[3].shape[1] for chunk in chunks)
-    items, repeats = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))
-    values = np.concatenate([chunk[2] for chunk in chunks])
-    statistics = np.concatenate([_widened(chunk[3], width) for chunk in chunks])
-    found = ScoreColumns(
-        output, variant, items, repeats, values, statistics, labels, reasons.codes(n), parts.columns(width)
-    )
-    return _average_raters(found) if raters else found
-
-
-def _chunk_arrays(rows: list[Any]) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Items, repeats, values and statistics of some rows."""
-    have = [position for position, row in enumerate(rows) if row[6] is not None]
-    vectors = loads("[" + ",".join([rows[position][6] for position in have]) + "]")
-    statistics = np.full((len(rows), len(vectors[0]) if vectors else 0), np.nan)
-    if vectors:
-        statistics[have] = vectors
-    return (
-        np.array([row[2] for row in rows], dtype=np.int64),
-        np.array([row[3] for row in rows], dtype=np.int64),
-        np.array([np.nan if row[4] is None else row[4] for row in rows], dtype=np.float64),
-        statistics,
-    )
-
-
-def _widened(statistics: FloatArray, width: int) -> FloatArray:
-    """A chunk without any statistics has none of the others' columns either."""
-    return statistics if statistics.shape[1] == width else np.full((len(statistics), width), np.nan)
-
-
-def no_parts(width: int) -> PartColumns:
-    """For rows that were not split."""
-    nothing = np.zeros(0, dtype=np.int64)
-    return PartColumns(nothing, nothing, [], np.zeros((0, width)))
-
-
-class _PartsBuilder:
-    """The parts of many rows as columns."""
-
-    def __init__(self) -> None:
-        self._names: dict[str, int] = {}
-        self._chunks: list[tuple[IntArray, IntArray, FloatArray]] = []
-
-    def add(self, texts: Sequence[str | None], first: int) -> None:
-        have = [position for position, text in enumerate(texts) if text is not None]
-        decoded = loads("[" + ",".join([texts[position] or "" for position in have]) + "]")
-        if not decoded:
-            return
-        names = [name for parts in decoded for name in parts[0]]
-        for name in dict.fromkeys(names):
-            self._names.setdefault(name, len(self._names))
-        columns = [[x for parts in decoded for x in parts[i]] for i in range(1, len(decoded[0]))]
-        rows = np.repeat(np.array(have, dtype=np.int64) + first, [len(parts[0]) for parts in decoded])
-        codes = np.array([self._names[name] for name in names], dtype=np.int64)
-        self._chunks.append((rows, codes, np.array(columns, dtype=np.float64).T))
-
-    def columns(self, width: int) -> PartColumns:
-        if not self._chunks:
-            return no_parts(width)
-        rows, codes, statistics = (np.concatenate([chunk[i] for chunk in self._chunks]) for i in range(3))
-        return PartColumns(rows, codes, list(self._names), statistics)
-
-
-def _average_raters(columns: ScoreColumns) -> ScoreColumns:
-    """Several raters of one item count once: their values are averaged per item and repeat first. Labels all count."""
-    if any(label is not None for label in columns.labels):
-        return columns
-    keys = np.column_stack([columns.items, columns.repeats])
-    _, first, inverse = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    scored = ~np.isnan(columns.values)
-    sums = np.bincount(inverse.reshape(-1), weights=np.where(scored, columns.values, 0.0))
-    counts = np.bincount(inverse.reshape(-1), weights=scored)
-    values = np.divide(sums, counts, out=np.full(len(first), np.nan), where=counts > 0)
-    reasons = np.where(counts > 0, -1, columns.reasons.codes[first])
-    return ScoreColumns(
-        columns.output,
-        columns.variant,
-        columns.items[first],
-        columns.repeats[first],
-        values,
-        values[:, None],
-        [None] * len(first),
-        Codes(reasons, columns.reasons.names),
-        no_parts(1),
-    )
