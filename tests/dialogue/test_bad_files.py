@@ -28,7 +28,7 @@ WRONG = {
     "response": [5, False, ["x"]],
     "domain": [5, [5], {"hotel": 1}, [["hotel"]]],
     "intents": [5, [1], {"a": 1}],
-    "acts": [5, [["Hotel", "Inform"]], {"Hotel-Inform": []}],
+    "acts": [5, [["Hotel", "Inform"]], {"Hotel-Inform": 5}],
     "requested": [5, [None]],
     "state": [5, "x", ["hotel-area"], {"hotel": {"area": {"x": 1}}}, {"hotel-area": [["x"]]}, {"a-b": [{"x": 1}]}],
     "action": [5, ["book"], "fly", "Book"],

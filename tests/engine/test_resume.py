@@ -226,10 +226,10 @@ def check_after_kill(site: Site, db: str, name: str, expected: Expected, *more: 
             seal(db, run)
         code, said = site.finish(site.resume(db, name, run, *more), f"{name}.again", **environment)
         assert code == 0, said
-        ids = [row[2] for row in kept["items"]]
+        ids = exchanges(kept)
         assert set(ids) <= set(site.measured(name))
         assert all(set(kept[table]) <= set(expected.rows[table]) for table in ("batches", "items", "scores"))
-        missing = Counter(row[2] for row in expected.rows["items"]) - Counter(ids)
+        missing = Counter(exchanges(expected.rows)) - Counter(ids)
         assert site.measured(f"{name}.again") == missing, "what was kept was measured again, or not everything was"
         state = f"{len(kept['batches'])} batches, {'with' if kept['rollups'] else 'without'} roll-ups"
     assert run is not None
@@ -239,6 +239,11 @@ def check_after_kill(site: Site, db: str, name: str, expected: Expected, *more: 
     assert rows(db, run) == expected.rows
     assert files(site.folder / name) == expected.files
     return state
+
+
+def exchanges(found: Rows) -> list[str]:
+    """The ids of the items that are exchanges: the metrics here measure those."""
+    return [row[2] for row in found["items"] if row[1] == "exchange"]
 
 
 @dataclass(frozen=True)
@@ -255,7 +260,7 @@ def undisturbed(site: Site, db: str, name: str, **environment: str) -> Expected:
     run = find_run(db, name)
     assert run is not None
     found = rows(db, run)
-    ids = [row[2] for row in found["items"]]
+    ids = exchanges(found)
     assert site.measured(name) == Counter(ids) == Counter(set(ids))
     assert len(found["scores"]) == len(METRICS) * len(ids)
     return Expected(found, files(site.folder / name))

@@ -190,9 +190,9 @@ def test_every_output_and_label_reaches_the_files(tmp_path: Path, register_metri
 
 
 def test_a_metric_of_another_kind_of_unit_is_refused_before_anything_runs(register_metric: Callable[..., Any]) -> None:
-    fields = {**_fields(TwoOutputs.spec), "name": "whole", "unit": "dialogue"}
+    fields = {**_fields(TwoOutputs.spec), "name": "whole", "unit": "planet"}
     register_metric(type("Whole", (TwoOutputs,), {"spec": MetricSpec(**fields)}))
-    with pytest.raises(turnwise.UsageError, match="scores a dialogue"):
+    with pytest.raises(turnwise.UsageError, match="scores a planet"):
         turnwise.evaluate(records(), metrics=["whole"])
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from turnwise.dialogue.normalise import Normaliser
-from turnwise.dialogue.records import Exchange, Pair, reference_domains
+from turnwise.dialogue.pairing import dialogues
+from turnwise.dialogue.records import DIALOGUE, Dialogue, Exchange, Pair, reference_domains
+from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.states import StateTable, encode
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
@@ -24,19 +26,33 @@ class ExchangeBatch:
     pairs: Sequence[Pair]
     normaliser: Normaliser
     submitted_only: bool = False
+    resources: Resources = field(default_factory=Resources)
 
     def items(self) -> Iterable[Item]:
-        """Every exchange, with both sides as they were read."""
-        for pair in self.pairs:
-            content: dict[str, Any] = {"reference": pair.reference.content()}
-            if pair.prediction is not None:
-                content["prediction"] = pair.prediction.content()
-            yield Item(pair.unit, content)
+        """Every exchange, with both sides as they were read, and after the exchanges of a dialogue the dialogue."""
+        for dialogue in self.dialogues:
+            for pair in dialogue.pairs:
+                content: dict[str, Any] = {"reference": pair.reference.content()}
+                if pair.prediction is not None:
+                    content["prediction"] = pair.prediction.content()
+                yield Item(pair.unit, content)
+            yield Item(dialogue.unit, None)
 
     def split(self, unit_kind: str) -> Iterator[tuple[Unit, ExchangeBatch]]:
-        """One batch per exchange."""
-        for pair in self.pairs:
-            yield pair.unit, ExchangeBatch(self.index, [pair], self.normaliser, self.submitted_only)
+        """One batch per exchange, or per dialogue."""
+        if unit_kind == DIALOGUE:
+            yield from ((dialogue.unit, self.with_pairs(dialogue.pairs)) for dialogue in self.dialogues)
+        else:
+            yield from ((pair.unit, self.with_pairs([pair])) for pair in self.pairs)
+
+    def with_pairs(self, pairs: Sequence[Pair]) -> ExchangeBatch:
+        """The same batch with other pairs."""
+        return ExchangeBatch(self.index, pairs, self.normaliser, self.submitted_only, self.resources)
+
+    @cached_property
+    def dialogues(self) -> list[Dialogue]:
+        """The pairs, dialogue by dialogue."""
+        return dialogues(self.pairs)
 
     @cached_property
     def states(self) -> StateTable:
@@ -50,12 +66,18 @@ class ExchangeBatch:
 
     def __getstate__(self) -> dict[str, Any]:
         # The encoded table is made anew where the batch is measured: it is larger than what it is made from.
-        return {name: value for name, value in self.__dict__.items() if name != "states"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("states", "dialogues")}
 
 
 def empty_system(batch: ExchangeBatch) -> ExchangeBatch:
     """What a system that says nothing would have predicted."""
-    return _with_predictions(batch, lambda pair: Exchange(dialogue_id=pair.reference.dialogue_id, state={}, domains=()))
+
+    def silence(pair: Pair) -> Exchange:
+        return Exchange(
+            dialogue_id=pair.reference.dialogue_id, response="", state={}, domains=(), intents=(), acts=(), act_slots=()
+        )
+
+    return _with_predictions(batch, silence)
 
 
 def oracle(batch: ExchangeBatch) -> ExchangeBatch:
@@ -77,7 +99,7 @@ def _with_predictions(batch: ExchangeBatch, predict: Callable[[Pair], Exchange])
     for pair in batch.pairs:
         prediction = predict(pair)
         pairs.append(Pair(pair.unit, pair.reference, prediction, prediction.domains or ()))
-    return ExchangeBatch(batch.index, pairs, batch.normaliser)
+    return batch.with_pairs(pairs)
 
 
 BASELINES = {"empty": empty_system, "oracle": oracle}

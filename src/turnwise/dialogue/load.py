@@ -17,6 +17,7 @@ from turnwise.dialogue.formats.base import BOM, Dialogues, missing_file, read_js
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import match_ids, pair_up
 from turnwise.dialogue.records import FIELDS, Pair
+from turnwise.dialogue.resources import Resources
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
@@ -92,6 +93,7 @@ class DialogueSource:
     normaliser: Normaliser
     submitted_only: bool = False
     allow_constant_state: bool = False
+    resources: Resources = field(default_factory=Resources)
     findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -136,7 +138,7 @@ class DialogueSource:
         for index, dialogue_ids in enumerate(self._batches):
             if index not in done:
                 pairs = [pair for dialogue_id in dialogue_ids for pair in self.pairs(dialogue_id)]
-                yield ExchangeBatch(index, pairs, self.normaliser, self.submitted_only)
+                yield ExchangeBatch(index, pairs, self.normaliser, self.submitted_only, self.resources)
 
     def pairs(self, dialogue_id: str) -> list[Pair]:
         """The exchanges of a dialogue with what was predicted for them."""

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import groupby
 
 from turnwise.dialogue.formats.base import Dialogues
 from turnwise.dialogue.normalise import Normaliser
-from turnwise.dialogue.records import UNIT, Exchange, Pair, State, changed_domains, item_id, reference_domains
+from turnwise.dialogue.records import (
+    DIALOGUE,
+    UNIT,
+    Dialogue,
+    Exchange,
+    Pair,
+    State,
+    changed_domains,
+    item_id,
+    reference_domains,
+)
 from turnwise.kernel.score import Unit
 
 
@@ -69,3 +80,15 @@ def _unit(dialogue_id: str, turn_id: str, reference: Exchange, prediction: Excha
     if domains:
         dimensions["domain"] = domains[0]
     return Unit(item_id(dialogue_id, turn_id), dialogue_id, dimensions, UNIT)
+
+
+def dialogues(pairs: Sequence[Pair]) -> list[Dialogue]:
+    """The pairs of whole dialogues, dialogue by dialogue; a dialogue has the dimensions all its exchanges share."""
+    found = []
+    for dialogue_id, group in groupby(pairs, key=lambda pair: pair.unit.cluster):
+        own = list(group)
+        shared = set(own[0].unit.dimensions.items()).intersection(*(pair.unit.dimensions.items() for pair in own))
+        dimensions = {name: value for name, value in own[0].unit.dimensions.items() if (name, value) in shared}
+        dimensions.pop("domain", None)  # of one exchange; a dialogue is split into its domains
+        found.append(Dialogue(Unit(dialogue_id, dialogue_id, dimensions, DIALOGUE), own))
+    return found

@@ -5,9 +5,9 @@ References and predictions are the same record; what is unknown is None. Nothing
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from turnwise.kernel.score import Unit
 
@@ -15,7 +15,27 @@ State: TypeAlias = Mapping[str, "str | list[str]"]
 """Slot to value, accumulated over the dialogue; a list holds alternatives. Names and values as they were read."""
 
 UNIT = "exchange"
+DIALOGUE = "dialogue"
 ACTIONS = ("book", "search", "request", "inform", "offer", "fail")
+
+
+class ActSlot(NamedTuple):
+    """What an act says about one slot, as it was read: `Restaurant-Inform`, `area`, `north`."""
+
+    act: str
+    slot: str
+    value: str
+
+
+class Goal(NamedTuple):
+    """What the user was told to get done in one domain, names as they were read."""
+
+    info: Mapping[str, str]
+    """Constraints of the search: slot to value."""
+    requests: tuple[str, ...]
+    """Slots the user must ask for."""
+    booking: Mapping[str, str] | None
+    """Slots of the booking; None where nothing is to be booked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +50,23 @@ class Exchange:
     domains: tuple[str, ...] | None = None
     """The active domains, the main one first; () where it is known that none is active."""
     intents: tuple[str, ...] | None = None
+    """The user's intents, e.g. `find_hotel`; () where it is known that there is none."""
     acts: tuple[str, ...] | None = None
+    """The types of the system's acts, e.g. `Hotel-Inform`."""
+    act_slots: tuple[ActSlot, ...] | None = None
+    """What the acts say; None where only their types are known."""
+    spans: tuple[tuple[str, str], ...] | None = None
+    """(`domain-slot`, value) of what the system's text mentions, where somebody marked it."""
     state: State | None = None
     requested: tuple[str, ...] | None = None
+    """`domain-slot` that the user asks for."""
     action: str | None = None
+    booked: tuple[str, ...] | None = None
+    """Domains that have been booked in the dialogue up to here."""
+    goal: Mapping[str, Goal] | None = None
+    """By domain; the goal of the whole dialogue stands on its first exchange."""
+    rewards: tuple[float, ...] | None = None
+    """What a simulator gave the dialogue in the end, once per trial; on its first exchange."""
     operations: Mapping[str, float] = field(default_factory=dict)
     """`latency_ms`, `tokens`, `cost` of the system under test."""
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -42,10 +75,26 @@ class Exchange:
     def content(self) -> dict[str, Any]:
         """What is worth showing of it later."""
         known = {name: getattr(self, name) for name in CONTENT if getattr(self, name) is not None}
+        if self.goal is not None:
+            known["goal"] = {domain: goal._asdict() for domain, goal in self.goal.items()}
         return {**known, **self.operations}
 
 
-CONTENT = ("user", "response", "domains", "intents", "acts", "state", "requested", "action")
+CONTENT = (
+    "user",
+    "response",
+    "domains",
+    "intents",
+    "acts",
+    "act_slots",
+    "spans",
+    "state",
+    "requested",
+    "action",
+    "booked",
+    "goal",
+    "rewards",
+)
 OPERATIONS = ("latency_ms", "tokens", "cost")
 FIELDS = (*CONTENT, *OPERATIONS)
 """Fields that a metric may need, as `reference.NAME` or `prediction.NAME`."""
@@ -60,6 +109,19 @@ class Pair:
     prediction: Exchange | None
     predicted_domains: tuple[str, ...] = ()
     """The prediction's own active domains, or else those whose predicted state changed in this exchange."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dialogue:
+    """All exchanges of a dialogue, as a unit of its own."""
+
+    unit: Unit
+    pairs: Sequence[Pair]
+
+    @property
+    def goal(self) -> Mapping[str, Goal] | None:
+        """The user's goal, where the reference has one."""
+        return self.pairs[0].reference.goal if self.pairs else None
 
 
 def item_id(dialogue_id: str, turn_id: str) -> str:

@@ -13,7 +13,7 @@ from turnwise.dialogue.batch import BASELINES
 from turnwise.dialogue.files import write_dialogue_files
 from turnwise.dialogue.load import DialogueSource, read_dialogues
 from turnwise.dialogue.normalise import load_normaliser
-from turnwise.dialogue.records import UNIT
+from turnwise.dialogue.records import DIALOGUE, UNIT
 from turnwise.engine.job import RunOptions
 from turnwise.store.run import Run
 from turnwise.store.store import Store
@@ -41,7 +41,7 @@ class DialogueSuite:
 
     name = "dialogue"
     options = DialogueOptions
-    units = frozenset({UNIT})
+    units = frozenset({UNIT, DIALOGUE})
     groupings = (("domain",), ("slot",))
     baselines = BASELINES
     replaceable = frozenset({"references", "predictions", "reference_format", "prediction_format"})

@@ -20,9 +20,12 @@ from turnwise.dialogue.formats.base import (
     Facts,
     HeldDialogues,
     Tally,
+    acts_and_slots,
     broken_json,
+    goals_from,
     missing_file,
     nested_state,
+    slot_pairs,
     text_or_none,
     texts,
     wrong_type,
@@ -40,9 +43,13 @@ _KNOWN = {
     "domain",
     "intents",
     "acts",
+    "spans",
     "state",
     "requested",
     "action",
+    "booked",
+    "goal",
+    "reward",
     "metadata",
     *OPERATIONS,
 }
@@ -224,7 +231,8 @@ def exchange_from(
             "an exchange is not a JSON object", where=where, found=shorten(raw), expected="{...}", remedy=SEE_FIELDS
         )
     domains = texts(raw.get("domain"), where, "domain")
-    state = raw.get("state")
+    state, goal = raw.get("state"), raw.get("goal")
+    acts, act_slots = acts_and_slots(raw.get("acts"), where)
     return Exchange(
         dialogue_id=_id(raw, "dialogue_id", where) or _missing_id(where, raw),
         turn_id=_id(raw, "turn_id", where),
@@ -236,8 +244,13 @@ def exchange_from(
         user=text_or_none(raw.get("user"), where, "user"),
         response=text_or_none(raw.get("response"), where, "response"),
         intents=texts(raw.get("intents"), where, "intents"),
-        acts=texts(raw.get("acts"), where, "acts"),
+        acts=acts,
+        act_slots=act_slots,
+        spans=_spans(raw.get("spans"), where),
         requested=texts(raw.get("requested"), where, "requested"),
+        booked=texts(raw.get("booked"), where, "booked"),
+        goal=None if goal is None else goals_from(goal, where),
+        rewards=_rewards(raw.get("reward"), where),
     )
 
 
@@ -281,6 +294,23 @@ def _action(value: Any, where: str) -> str | None:
             remedy=near_misses(text, ACTIONS) or SEE_FIELDS,
         )
     return text
+
+
+def _spans(raw: Any, where: str) -> tuple[tuple[str, str], ...] | None:
+    """`[[slot, value], ...]` or `[{"slot": ..., "value": ...}, ...]`."""
+    if raw is None:
+        return None
+    if not isinstance(raw, list):
+        raise wrong_type(where, "spans", raw, "a list of [slot, value] pairs")
+    pairs = [[span.get("slot"), span.get("value")] if isinstance(span, dict) else span for span in raw]
+    return tuple(slot_pairs(pairs, where, "spans"))
+
+
+def _rewards(raw: Any, where: str) -> tuple[float, ...] | None:
+    """One number, or one per trial."""
+    if raw is None:
+        return None
+    return tuple(_number(one, where, "reward") for one in (raw if isinstance(raw, list) else [raw]))
 
 
 def _number(value: Any, where: str, name: str) -> float:

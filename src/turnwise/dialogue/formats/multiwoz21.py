@@ -6,10 +6,21 @@ answers it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from turnwise.dialogue.formats.base import HeldDialogues, Tally, check_ids, text_or_none, text_values, wrong_type
+from turnwise.dialogue.formats.base import (
+    HeldDialogues,
+    Tally,
+    acts_and_slots,
+    check_ids,
+    goals_from,
+    slot_pairs,
+    text_or_none,
+    text_values,
+    wrong_type,
+)
 from turnwise.dialogue.records import Exchange, State, changed_domains, domains_of_names
 from turnwise.kernel.errors import InputError, shorten
 
@@ -37,7 +48,10 @@ def read(path: Path, data: Any, sha256: str) -> HeldDialogues:
             raise wrong_type(where, "log", log, "a list of turns")
         if len(log) % 2:
             tally.notes["dialogues end with a user turn that no system turn answers; that turn is left out"] += 1
-        held[dialogue_id] = _exchanges(dialogue_id, log, where, names)
+        exchanges = _exchanges(dialogue_id, log, where, names)
+        if exchanges and "goal" in dialogue:
+            exchanges[0] = replace(exchanges[0], goal=goals_from(dialogue["goal"], where))
+        held[dialogue_id] = exchanges
     return HeldDialogues(path, NAME, sha256, held, tally)
 
 
@@ -52,6 +66,9 @@ def _exchanges(dialogue_id: str, log: list[Any], where: str, names: dict[tuple[s
             raise wrong_type(place, "(turn)", wrong, "an object with text and metadata")
         state = _state(system.get("metadata"), place, names)
         asked = _acts(user, place)
+        acts, act_slots = (
+            acts_and_slots(_acts(system, place), place, "dialog_act") if "dialog_act" in system else (None, None)
+        )
         exchanges.append(
             Exchange(
                 dialogue_id=dialogue_id,
@@ -59,9 +76,12 @@ def _exchanges(dialogue_id: str, log: list[Any], where: str, names: dict[tuple[s
                 user=text_or_none(user.get("text"), place, "text"),
                 response=text_or_none(system.get("text"), place, "text"),
                 domains=_domains(asked, state, before),
-                acts=tuple(_acts(system, place)) if "dialog_act" in system else None,
+                acts=acts,
+                act_slots=act_slots,
+                spans=_spans(system.get("span_info"), place),
                 state=state,
                 requested=_requested(asked, place),
+                booked=_booked(system["metadata"]),
             )
         )
         before = state
@@ -91,12 +111,23 @@ def _requested(acts: dict[str, Any], where: str) -> tuple[str, ...]:
     for act, pairs in acts.items():
         domain, _, kind = act.lower().partition("-")
         if kind == "request":
-            if not isinstance(pairs, list) or not all(
-                isinstance(p, list) and p and isinstance(p[0], str) for p in pairs
-            ):
-                raise wrong_type(where, f"dialog_act.{act}", pairs, "a list of [slot, value] pairs")
-            slots += [f"{domain}-{pair[0].lower()}" for pair in pairs]
+            slots += [f"{domain}-{slot.lower()}" for slot, _ in slot_pairs(pairs, where, f"dialog_act.{act}")]
     return tuple(dict.fromkeys(slots))
+
+
+def _spans(raw: Any, where: str) -> tuple[tuple[str, str], ...] | None:
+    """`[[act, slot, value, first word, last word], ...]` as slots and values."""
+    if raw is None:
+        return None
+    if not isinstance(raw, list) or not all(isinstance(s, list) and len(s) >= 3 for s in raw):
+        raise wrong_type(where, "span_info", raw, "a list of [act, slot, value, start, end]")
+    domains = ((str(act).partition("-")[0].lower(), str(slot).lower(), str(value)) for act, slot, value, *_ in raw)
+    return tuple((f"{domain}-{slot}", value) for domain, slot, value in domains)
+
+
+def _booked(metadata: dict[str, Any]) -> tuple[str, ...]:
+    """Domains whose booking is there."""
+    return tuple(domain for domain, parts in metadata.items() if (parts.get("book") or {}).get("booked"))
 
 
 def _state(metadata: Any, where: str, names: dict[tuple[str, str], str]) -> dict[str, str | list[str]]:
