@@ -125,7 +125,8 @@ def test_export_to_standard_output_and_to_a_file(cli: Cli, kept: tuple[str, str]
     db, run = kept
     printed = cli("export", run, "--db", db).out
     rows = list(csv.DictReader(io.StringIO(printed)))
-    assert len(rows) == 52 * 7
+    # 4 state metrics, 10 outputs of routing and acts, 5 of policy and correctness, 3 operations; 2 metrics of dialogues.
+    assert len(rows) == 52 * (4 + 10 + 5 + 3) + 12 * 2
     cli("export", run, "--db", db, "--out", tmp_path / "x.csv")
     assert (tmp_path / "x.csv").read_text(encoding="utf-8") == printed
     lines = [json.loads(line) for line in cli("export", run, "--db", db, "--format", "jsonl").out.splitlines()]
@@ -171,10 +172,10 @@ def test_export_to_a_place_that_cannot_be_written(
 def test_metrics(cli: Cli) -> None:
     found = cli("metrics", "--json").json()
     assert [spec["metric"] for spec in found][:4] == [
-        "dialogue/slot_accuracy",
-        "dialogue/joint_goal_accuracy",
-        "dialogue/joint_goal_accuracy_without_dontcare",
-        "dialogue/slot_hallucination",
+        "dialogue/domain_accuracy",
+        "dialogue/intent_accuracy",
+        "dialogue/action_type_accuracy",
+        "dialogue/act_slot_accuracy",
     ]
     assert cli("metrics", "--room", "dialogue", "--json").json() == found
     assert "How much of what the user asked for was tracked?" in cli("metrics").out

@@ -1,4 +1,4 @@
-"""The dialogue room for the contract of metrics: random exchanges, and systems whose scores are known beforehand."""
+"""The dialogue room for the contract of metrics: what is covered, and systems whose scores are known beforehand."""
 
 from __future__ import annotations
 
@@ -7,115 +7,73 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from hypothesis import strategies as st
-
-from turnwise.dialogue import batch as batch_module
-from turnwise.dialogue import pairing, states
-from turnwise.dialogue import records as records_module
+from tests.contract.dialogue_records import ABSENT, NORMALISER, exemplary, records, resources
+from tests.contract.dialogue_sources import OPERATION_METRICS, SOURCES, STATE_METRICS
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.load import DialogueSource, read_dialogues
-from turnwise.dialogue.metrics import state_metric
-from turnwise.dialogue.normalise import load_normaliser
 from turnwise.dialogue.pairing import pair_up
 from turnwise.dialogue.records import Exchange, Pair
-from turnwise.kernel import operations
+
+__all__ = ["SOURCES", "exemplary", "records"]
 
 ROOM = "dialogue"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "dialogue"
-NORMALISER = load_normaliser("multiwoz-v1")
 CONTEXT = {"normaliser": f"{NORMALISER.name}:{NORMALISER.digest}"}
 
-STATE_METRICS = (
-    "slot_accuracy",
-    "joint_goal_accuracy",
-    "joint_goal_accuracy_without_dontcare",
-    "slot_hallucination",
-)
-OPERATION_METRICS = ("system_latency_ms", "system_tokens", "system_cost")
-
-NO_PERFECT_INPUT = dict.fromkeys(
-    OPERATION_METRICS, "the best cost is 0, and no prediction has it by being equal to its reference"
-)
-"""Metrics for which perfect input is not defined, and why; also no silent or never-silent system is scored there."""
-
-COVERED = (*STATE_METRICS, *OPERATION_METRICS)
-"""Every metric of the room belongs here; the contract holds for what is listed."""
-
-_STATE_SOURCES: tuple[Callable[..., Any] | type, ...] = (
-    state_metric.parts_by_turn,
-    states.encode,
-    states._encode_side,
-    states._predicted_values,
-    states._compare,
-    states.Cells,
-    states.StateTable,
-    states.counts,
-)
-SOURCES: dict[str, tuple[Callable[..., Any] | type, ...]] = {
-    **dict.fromkeys(STATE_METRICS, _STATE_SOURCES),
-    "slot_hallucination": (
-        *_STATE_SOURCES,
-        *(states.in_scope, states._codes, records_module.domain_of, records_module.reference_domains),
-        *(records_module.domains_of_names, records_module.changed_domains, pairing.pair_up, pairing._normal_state),
-    ),
-    **dict.fromkeys(OPERATION_METRICS, (operations.operation_spec, batch_module.ExchangeBatch.operations)),
+COPYING_IS_NOT_ENOUGH = {
+    "entity_hallucination": "a reference response may itself name what the database does not return",
+    "policy_compliance": "the reference's own system may have booked before everything was known",
+    "system_correctness": "the right action follows from the user's intent, and the reference may have taken another",
+    "task_completion": "the reference's own system may have left the user without what they came for",
+    "inform": "the goal is held against the database, not against the reference, which may itself have missed it",
+    "success": "as inform; and what the reference never told, its copy does not tell",
 }
-"""Functions beside the metric's own classes that its values come from."""
+NO_PERFECT_INPUT = {
+    **COPYING_IS_NOT_ENOUGH,
+    "task_reward": "the reward was given by a simulator; no prediction has it by being equal to its reference",
+    **dict.fromkeys(OPERATION_METRICS, "the best cost is 0, and no prediction has it by being equal to its reference"),
+}
+"""Metrics for which perfect input is not defined, and why; they are perfect on the exemplary dialogues."""
 
+NO_PERFECT_SETTINGS = {
+    ("memory_transfer", "opportunity", "held"): "users who do not want the same again leave every system below 1"
+}
+"""The same for single settings of a metric."""
 
-# --- records ------------------------------------------------------------------------------------------------
+NOT_IN_EXAMPLES = {
+    "act_slot_accuracy": "the acts of the examples have no slots",
+    "memory_transfer": "one dialogue of the twelve carries a value over to another domain",
+}
+"""Metrics that apply to less than half of the examples, and why; the exemplary dialogues take their place."""
 
-SLOTS = ["hotel-area", "hotel-book day", "hotel-bookday", "restaurant-food", "taxi-leaveAt", "spa-sauna"]
-DOMAINS = ["hotel", "restaurant", "taxi"]
-ABSENT = ["", "none", "not mentioned"]
-PRESENT = ["centre", "Center", "north", "17:15", "5:15 pm", "monday", "dontcare", "don't care", "köşk", "a b"]
+NO_BASELINES = {
+    "task_reward": "a system that is no system was never run by a simulator",
+    **dict.fromkeys(OPERATION_METRICS, "a system that is no system costs nothing"),
+}
+"""Metrics for which no silent or never-silent system can be scored, and why."""
 
-_present = st.sampled_from(PRESENT)
-_words = st.sampled_from([*PRESENT, *ABSENT])
-_alternatives = _words | st.lists(_words, max_size=3) | st.builds("{}|{}".format, _present, _present)
-_states = st.dictionaries(st.sampled_from(SLOTS), _alternatives, max_size=4)
-_domains = st.none() | st.lists(st.sampled_from(DOMAINS), unique=True, max_size=2).map(tuple)
-_operations = st.dictionaries(
-    st.sampled_from(["latency_ms", "tokens", "cost"]), st.integers(0, 3000) | st.floats(0, 3000), max_size=3
+OTHER_PAGES = dict.fromkeys(OPERATION_METRICS, "operations")
+"""Metrics that share a page outside the room's folder."""
+
+COVERED = (
+    *("domain_accuracy", "intent_accuracy", "action_type_accuracy", "act_slot_accuracy"),
+    *STATE_METRICS,
+    *("entity_hallucination", "memory_transfer", "policy_compliance", "system_correctness", "task_completion"),
+    *("inform", "success", "task_reward"),
+    *OPERATION_METRICS,
 )
-
-
-@st.composite
-def records(draw: st.DrawFn, min_size: int = 0) -> list[Pair]:
-    """Whole dialogues: some exchanges without a prediction, some sides without a state."""
-    pairs: list[Pair] = []
-    for number in range(draw(st.integers(min_size, 3))):
-        name = f"d{number}"
-        references, predictions = [], []
-        for turn in range(draw(st.integers(1, 3))):
-            reference = Exchange(
-                dialogue_id=name,
-                turn_id=str(turn),
-                user="hello",
-                domains=draw(_domains),
-                intents=draw(st.none() | st.just(("find_hotel",))),
-                state=draw(st.none() | _states | _states | _states),
-                metadata=draw(st.just({}) | st.just({"scenario": "booking"})),
-            )
-            references.append(reference)
-            if draw(st.integers(0, 4)):
-                predicted = draw(st.none() | _states | _states | st.just(reference.state))
-                prediction = Exchange(
-                    dialogue_id=name,
-                    turn_id=str(turn),
-                    domains=draw(_domains),
-                    state=predicted,
-                    operations=draw(_operations),
-                )
-                predictions.append(prediction)
-        pairs += pair_up(name, references, predictions, NORMALISER)
-    return pairs
+"""Every metric of the room belongs here; the contract holds for what is listed."""
 
 
 def batch(pairs: Sequence[Pair], index: int = 0) -> ExchangeBatch:
-    return ExchangeBatch(index, list(pairs), NORMALISER)
+    """With a database, so that every metric can be measured."""
+    return ExchangeBatch(index, list(pairs), NORMALISER, resources=resources())
+
+
+def example_batch(pairs: Sequence[Pair]) -> ExchangeBatch:
+    """As a user runs the examples: they come without a database."""
+    return ExchangeBatch(0, list(pairs), NORMALISER)
 
 
 @cache
@@ -147,18 +105,41 @@ def _first(value: str | list[str]) -> str:
 
 
 def silent(pairs: Sequence[Pair]) -> list[Pair]:
-    """Tracks nothing."""
-    return _predicted(pairs, lambda pair: Exchange(dialogue_id=pair.unit.cluster, state={}))
+    """Understands nothing, does nothing, says nothing."""
+
+    def predict(pair: Pair) -> Exchange:
+        name = pair.unit.cluster
+        return Exchange(dialogue_id=name, response="", state={}, domains=(), intents=(), acts=(), act_slots=())
+
+    return _predicted(pairs, predict)
 
 
 def never_silent(pairs: Sequence[Pair]) -> list[Pair]:
-    """Predicts every slot that any reference has, each with its most frequent value (the first of the alphabet)."""
+    """Understands, does and says everything in every exchange.
+
+    It predicts every slot that any reference has, each with its most frequent value (the first of the alphabet), every
+    intent and every act that any reference has, and all that the reference says in the whole dialogue.
+    """
     seen: dict[str, Counter[str]] = {}
+    texts: dict[str, list[str]] = {}
     for pair in pairs:
         for slot, value in (pair.reference.state or {}).items():
             seen.setdefault(slot, Counter())[_first(value)] += 1
+        texts.setdefault(pair.unit.cluster, []).append(pair.reference.response or "")
     state = {slot: min(counts, key=lambda text: (-counts[text], text)) for slot, counts in seen.items()}
-    return _predicted(pairs, lambda pair: Exchange(dialogue_id=pair.unit.cluster, state=dict(state)))
+    said = [slot for pair in pairs for slot in pair.reference.act_slots or ()]
+
+    def predict(pair: Pair) -> Exchange:
+        return Exchange(
+            dialogue_id=pair.unit.cluster,
+            intents=tuple(dict.fromkeys(name for other in pairs for name in other.reference.intents or ())),
+            acts=tuple(dict.fromkeys(act for other in pairs for act in other.reference.acts or ())),
+            act_slots=tuple(dict.fromkeys(said)) if said else None,
+            state=dict(state),
+            response=" ".join(texts[pair.unit.cluster]),
+        )
+
+    return _predicted(pairs, predict)
 
 
 def _predicted(pairs: Sequence[Pair], predict: Callable[[Pair], Exchange]) -> list[Pair]:

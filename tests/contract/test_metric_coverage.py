@@ -26,9 +26,14 @@ def test_every_metric_is_under_contract(room: str) -> None:
         f"in no category of tests/contract/{room}_adapter.py: {sorted(registered - covered)}; "
         f"there but not registered: {sorted(covered - registered)}"
     )
-    exempt = ADAPTERS[room].NO_PERFECT_INPUT
-    assert set(exempt) <= covered
-    assert all(exempt.values()), "say why perfect input is not defined"
+    adapter = ADAPTERS[room]
+    for exempt in (adapter.NO_PERFECT_INPUT, adapter.NOT_IN_EXAMPLES, adapter.NO_BASELINES):
+        assert set(exempt) <= covered
+        assert all(exempt.values()), "say why"
+    for (name, parameter, value), reason in adapter.NO_PERFECT_SETTINGS.items():
+        (known,) = (found for found in metrics_of(room)[name].spec.parameters if found.name == parameter)
+        assert value in known.choices and value != known.default, "the default setting is under the whole contract"
+        assert reason, "say why"
     assert set(ADAPTERS[room].SOURCES) == set(metrics_of(room))
 
 

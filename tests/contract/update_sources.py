@@ -21,14 +21,20 @@ NOTED = Path(__file__).with_name("metric_sources.json")
 
 
 def source_hash(metric: AnyMetric, functions: tuple[Any, ...]) -> str:
-    """SHA-256 over the metric's class, the classes it builds on below `Metric`, and the functions it uses."""
+    """SHA-256 over the metric's class, the classes it builds on below `Metric`, and the functions, modules and files
+    it uses."""
     if isinstance(metric, Derived):
         own: list[Any] = [metric.function]
     else:
         own = [kind for kind in metric.__mro__ if issubclass(kind, Metric) and kind is not Metric]
-    texts = [textwrap.dedent(inspect.getsource(thing)).strip() for thing in (*own, *functions)]
+    texts = [_text(thing) for thing in (*own, *functions)]
     # The order in which functions are listed says nothing about values.
     return hashlib.sha256("\n\n".join(sorted(texts)).encode()).hexdigest()
+
+
+def _text(thing: Any) -> str:
+    """The source of a class, a function or a module; the content of a file."""
+    return thing.read_text("utf-8") if isinstance(thing, Path) else textwrap.dedent(inspect.getsource(thing)).strip()
 
 
 def current() -> dict[str, dict[str, Any]]:

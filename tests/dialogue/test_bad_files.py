@@ -31,7 +31,7 @@ WRONG = {
     "acts": [5, [["Hotel", "Inform"]], {"Hotel-Inform": 5}],
     "requested": [5, [None]],
     "state": [5, "x", ["hotel-area"], {"hotel": {"area": {"x": 1}}}, {"hotel-area": [["x"]]}, {"a-b": [{"x": 1}]}],
-    "action": [5, ["book"], "fly", "Book"],
+    "action": [5, ["book"], "fly", "_book"],
     "latency_ms": ["fast", "120", True, [1], -1],
     "tokens": ["many", -5],
     "cost": ["$1", {"usd": 1}],

@@ -240,8 +240,8 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path, content: str) -> No
 
 def test_a_format_nobody_knows_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
-        read_dialogues(write(tmp_path / "x.json", PREDICTED), "multiwoz-2.2")
-    assert caught.value.remedy == "did you mean multiwoz-2.1?"
+        read_dialogues(write(tmp_path / "x.json", PREDICTED), "multiwoz-2.0")
+    assert caught.value.remedy == "did you mean multiwoz-2.2 or multiwoz-2.1 or multiwoz-2.2-rows?"
 
 
 def test_the_fingerprint_is_the_file_s_own(tmp_path: Path) -> None:

@@ -186,11 +186,19 @@ def test_one_dialogue_with_ids_and_another_without_is_no_mixture(join: Join) -> 
 # Predictions that cannot be used
 
 
-@pytest.mark.parametrize("said", [{}, {"note": "no field of an exchange"}, {"response": "hello"}])
-def test_predictions_without_one_state_are_bad_input(said: dict[str, str]) -> None:
+@pytest.mark.parametrize("said", [{}, {"note": "no field of an exchange"}, {"user": "hello"}])
+def test_predictions_that_predict_nothing_are_bad_input(said: dict[str, str]) -> None:
     with pytest.raises(InputError, match="nothing to measure") as caught:
         turnwise.evaluate({"references": dialogue("a"), "predictions": [{"dialogue_id": "a", "turn_id": 0, **said}]})
-    assert "prediction.state" in (caught.value.found or "")
+    assert "state" in (caught.value.expected or "")
+
+
+def test_what_a_system_never_gives_is_not_counted_as_wrong() -> None:
+    predictions = [{"dialogue_id": "a", "turn_id": 0, "response": "hello"}]
+    found = turnwise.evaluate({"references": dialogue("a"), "predictions": predictions})
+    [result] = [r for r in found.results if r["metric"] == "joint_goal_accuracy" and r["primary"] and not r["group"]]
+    assert result["value"] is None
+    assert result["missing"] == {"predictions carry no state": result["n_total"]}
 
 
 @pytest.mark.parametrize("content", [{"a": []}, {"a": [], "b": []}])

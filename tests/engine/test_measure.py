@@ -59,7 +59,7 @@ class NumberMetric(Metric):
 
 class Optional(NumberMetric):
     spec: ClassVar[MetricSpec] = MetricSpec(
-        room="test", name="optional", version=1, question="?", unit="number", optional=True
+        room="test", name="optional", version=1, question="?", unit="number", optional=True, baselines=False
     )
 
 

@@ -70,8 +70,10 @@ def test_jsonl_has_every_score(kept: tuple[Store, Run, turnwise.Result], expecte
     rows = [json.loads(line) for line in text(kept, "jsonl").splitlines()]
     assert rows == expected
     assert list(rows[0]) == list(COLUMNS)
-    # 3 exchanges: 4 state metrics for the system and 2 baselines, and its latency, tokens and cost.
-    assert len(rows) == 3 * (4 * 3 + 3)
+    # 3 exchanges: for the system and 2 baselines 4 state metrics, 1 + 3 + 3 + 3 outputs of routing and acts, 4 of policy
+    # and system correctness; its latency, tokens and cost. For each dialogue and system: memory and task completion.
+    dialogues = {row["item"] for row in rows if row["kind"] == "dialogue"}
+    assert len(rows) == 3 * ((4 + 10 + 4 + 1) * 3 + 3) + len(dialogues) * 2 * 3
 
 
 def test_csv_has_every_score(kept: tuple[Store, Run, turnwise.Result], expected: list[dict[str, Any]]) -> None:

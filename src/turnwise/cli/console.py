@@ -32,12 +32,14 @@ def print_table(table: Table) -> None:
 
     shown = RichTable(title=Text(table.title, style="bold"), box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for i, name in enumerate(table.header):
-        shown.add_column(name, justify="right" if i in table.numeric else "left", overflow="fold")
+        # Only the last column, which explains, is ever broken into lines.
+        last = i == len(table.header) - 1 and i not in table.numeric
+        shown.add_column(name, justify="right" if i in table.numeric else "left", overflow="fold", no_wrap=not last)
     for row in table.rows:
         shown.add_row(*(Text(printable(cell)) for cell in row))
     console = Console()
-    if console.measure(shown).minimum > console.width or max(map(len, as_text(table).splitlines())) > console.width:
-        print(as_text(table))  # lines that run on read better than names broken in the middle
+    if console.measure(shown).minimum > console.width:
+        print(as_text(table))  # lines that run on read better than names that are cut off
         return
     console.print(shown)
     for note in table.notes:

@@ -12,14 +12,18 @@ from turnwise.cli import options as o
 
 def dialogue(
     references: Annotated[
-        Path | None, typer.Option("--references", metavar="PATH", help="Annotated dialogues (JSONL, JSON or zip).")
+        Path | None, typer.Option("--references", metavar="PATH", help="Annotated dialogues: a file or a folder.")
     ] = None,
     predictions: Annotated[
         Path | None, typer.Option("--predictions", metavar="PATH", help="What the system under test did.")
     ] = None,
     reference_format: Annotated[
         str | None,
-        typer.Option(metavar="FORMAT", help="jsonl, multiwoz-2.1 or multiwoz-predictions (default: detected)."),
+        typer.Option(
+            metavar="FORMAT",
+            help="jsonl, multiwoz-2.1, multiwoz-2.2, multiwoz-2.2-rows, sgd, tau-bench or multiwoz-predictions "
+            "(default: detected).",
+        ),
     ] = None,
     prediction_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="The same names (default: detected).")
@@ -27,6 +31,20 @@ def dialogue(
     metrics: o.Metrics = None,
     normaliser: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="multiwoz-v1 (default), none, or a YAML file of rules.")
+    ] = None,
+    database: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="What the system could find: a folder of <domain>_db.json files."),
+    ] = None,
+    booked_domains: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Domains booked at each exchange (default: the references say).")
+    ] = None,
+    policy: Annotated[Path | None, typer.Option(metavar="FILE", help="YAML: the slots each booking requires.")] = None,
+    transferable: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML: the slots that carry over to another domain.")
+    ] = None,
+    actions: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="YAML: what each act does (book, offer, request ...).")
     ] = None,
     profile: o.Profile = None,
     submitted_only: Annotated[
@@ -64,6 +82,11 @@ def dialogue(
         prediction_format=prediction_format,
         metrics=metrics,
         normaliser=normaliser,
+        database=database,
+        booked_domains=booked_domains,
+        policy=policy,
+        transferable=transferable,
+        actions=actions,
         profile=profile,
         submitted_only=submitted_only,
         allow_constant_state=allow_constant_state,

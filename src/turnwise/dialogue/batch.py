@@ -9,13 +9,14 @@ from typing import Any
 
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import dialogues
-from turnwise.dialogue.records import DIALOGUE, Dialogue, Exchange, Pair, reference_domains
+from turnwise.dialogue.records import DIALOGUE, FIELDS, Dialogue, Exchange, Pair, reference_domains
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.states import StateTable, encode
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
 
 MISSING = "missing prediction"
+EVERYTHING = frozenset({*FIELDS, "placeholders"})
 
 
 @dataclass
@@ -27,6 +28,8 @@ class ExchangeBatch:
     normaliser: Normaliser
     submitted_only: bool = False
     resources: Resources = field(default_factory=Resources)
+    carried: frozenset[str] = EVERYTHING
+    """Fields that at least one prediction of the run carries: what a system never gives is not asked of it."""
 
     def items(self) -> Iterable[Item]:
         """Every exchange, with both sides as they were read, and after the exchanges of a dialogue the dialogue."""
@@ -47,7 +50,7 @@ class ExchangeBatch:
 
     def with_pairs(self, pairs: Sequence[Pair]) -> ExchangeBatch:
         """The same batch with other pairs."""
-        return ExchangeBatch(self.index, pairs, self.normaliser, self.submitted_only, self.resources)
+        return ExchangeBatch(self.index, pairs, self.normaliser, self.submitted_only, self.resources, self.carried)
 
     @cached_property
     def dialogues(self) -> list[Dialogue]:
@@ -66,7 +69,11 @@ class ExchangeBatch:
 
     def __getstate__(self) -> dict[str, Any]:
         # The encoded table is made anew where the batch is measured: it is larger than what it is made from.
-        return {name: value for name, value in self.__dict__.items() if name not in ("states", "dialogues")}
+        return {
+            name: value
+            for name, value in self.__dict__.items()
+            if name not in ("states", "dialogues", "_goal_outcomes")
+        }
 
 
 def empty_system(batch: ExchangeBatch) -> ExchangeBatch:
@@ -82,7 +89,9 @@ def empty_system(batch: ExchangeBatch) -> ExchangeBatch:
 
 def oracle(batch: ExchangeBatch) -> ExchangeBatch:
     """What a system that knows the references would have predicted."""
-    return _with_predictions(batch, lambda pair: _first_choice(pair.reference, batch.normaliser))
+    found = _with_predictions(batch, lambda pair: _first_choice(pair.reference, batch.normaliser))
+    found.carried -= {"placeholders"}  # people answer in words
+    return found
 
 
 def _first_choice(reference: Exchange, normaliser: Normaliser) -> Exchange:
@@ -99,7 +108,9 @@ def _with_predictions(batch: ExchangeBatch, predict: Callable[[Pair], Exchange])
     for pair in batch.pairs:
         prediction = predict(pair)
         pairs.append(Pair(pair.unit, pair.reference, prediction, prediction.domains or ()))
-    return batch.with_pairs(pairs)
+    changed = batch.with_pairs(pairs)
+    changed.carried = EVERYTHING
+    return changed
 
 
 BASELINES = {"empty": empty_system, "oracle": oracle}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.dialogue.load import DialogueSource
-from turnwise.dialogue.records import UNIT, turn_of
+from turnwise.dialogue.records import DIALOGUE, UNIT, turn_of
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.metric import Metric
 from turnwise.report.files import CsvWriter, whole_file, write_csv
@@ -22,24 +22,53 @@ Row = dict[str, Any]
 
 
 def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder: Path) -> list[Path]:
-    """`turns.csv` and `turns.jsonl` (one row per exchange), `dialogues.csv`, and what the normaliser rewrote."""
-    names = [name for metric in run_selection(store, run).metrics for name in _labels(metric)]
-    paths = [folder / name for name in ("turns.csv", "turns.jsonl", "dialogues.csv")]
-    with whole_file(paths[0]) as turns, whole_file(paths[1]) as lines, whole_file(paths[2]) as dialogues:
-        turn_rows = CsvWriter(turns, ["dialogue_id", "turn_id", "domain", *names, "missing"])
-        dialogue_rows = CsvWriter(dialogues, ["dialogue_id", "exchanges", *names])
-        for dialogue_id, exchanges in groupby(_exchanges(store, run), key=lambda exchange: exchange[0]["cluster"]):
+    """`turns` and `dialogues`, one row each, as CSV and (with evidence) as JSONL; and what the normaliser rewrote."""
+    metrics = run_selection(store, run).metrics
+    of_turns, of_dialogues = (
+        [name for metric in metrics if metric.spec.unit == unit for name in _labels(metric)]
+        for unit in (UNIT, DIALOGUE)
+    )
+    results = [r for r in store.rollups(run) if not r["variant"]]
+    silent = {metric_label(r) for r in results} - {metric_label(r) for r in results if r["n_scored"]}
+    paths = [folder / name for name in ("turns.csv", "turns.jsonl", "dialogues.csv", "dialogues.jsonl")]
+    with (
+        whole_file(paths[0]) as turns,
+        whole_file(paths[1]) as turn_lines,
+        whole_file(paths[2]) as dialogues,
+        whole_file(paths[3]) as dialogue_lines,
+    ):
+        turn_rows = CsvWriter(turns, ["dialogue_id", "turn_id", "domain", *of_turns, "missing"])
+        dialogue_rows = CsvWriter(dialogues, ["dialogue_id", "exchanges", *of_turns, *of_dialogues, "missing"])
+        for dialogue_id, items in groupby(_items(store, run), key=lambda found: found[0]["cluster"]):
             table: list[dict[str, float | None]] = []
-            for item, scores in exchanges:
+            own: list[Row] = []
+            for item, scores in items:
+                if item["kind"] == DIALOGUE:
+                    own += scores
+                    continue
                 table.append({s["name"]: s["value"] for s in scores})
                 turn_id = turn_of(item["id"], dialogue_id)
                 domain = loads(item["dimensions"]).get("domain")
-                cells = {s["name"]: s["label"] if s["value"] is None else s["value"] for s in scores}
-                missing = "; ".join(f"{s['name']}: {s['reason']}" for s in scores if s["status"] != "scored")
-                turn_rows.write([dialogue_id, turn_id, domain, *(cells.get(name) for name in names), missing])
-                lines.write(_line(dialogue_id, turn_id, domain, scores))
-            dialogue_rows.write([dialogue_id, len(table), *(_mean(table, name) for name in names)])
+                cells = _cells(scores)
+                turn_rows.write([dialogue_id, turn_id, domain, *map(cells.get, of_turns), _missing(scores, silent)])
+                turn_lines.write(_line({"dialogue_id": dialogue_id, "turn_id": turn_id, "domain": domain}, scores))
+            cells = _cells(own)
+            means = [_mean(table, name) for name in of_turns]
+            row = [dialogue_id, len(table), *means, *map(cells.get, of_dialogues), _missing(own, silent)]
+            dialogue_rows.write(row)
+            if own:
+                dialogue_lines.write(_line({"dialogue_id": dialogue_id}, own))
     return [*paths, _write_rewrites(folder / "rewrites.csv", source)]
+
+
+def _cells(scores: list[Row]) -> dict[str, Any]:
+    return {s["name"]: s["label"] if s["value"] is None else s["value"] for s in scores}
+
+
+def _missing(scores: list[Row], silent: set[str]) -> str:
+    """Why scores are missing; metrics that have none in the whole run are left to the summary."""
+    missing = [s for s in scores if s["status"] != "scored" and s["name"] not in silent]
+    return "; ".join(f"{s['name']}: {s['reason']}" for s in missing)
 
 
 def _labels(metric: Metric) -> list[str]:
@@ -60,16 +89,15 @@ def _write_rewrites(path: Path, source: DialogueSource) -> Path:
     )
 
 
-def _exchanges(store: Store, run: Run) -> Iterator[tuple[Row, list[Row]]]:
-    """Each exchange with its real scores (no baselines), in the order of the data."""
+def _items(store: Store, run: Run) -> Iterator[tuple[Row, list[Row]]]:
+    """Each exchange and dialogue with its real scores (no baselines), in the order of the data."""
     for item, scores in stream_items_with_scores(store, run):
-        if item["kind"] == UNIT:
-            yield item, [{**s, "name": _name(s)} for s in scores if not s["variant"]]
+        yield item, [{**s, "name": _name(s)} for s in scores if not s["variant"]]
 
 
-def _line(dialogue_id: str, turn_id: str, domain: str | None, scores: list[Row]) -> str:
-    """One exchange of turns.jsonl. The evidence is stored as JSON and goes in as it is."""
-    head = dumps({"dialogue_id": dialogue_id, "turn_id": turn_id, "domain": domain})
+def _line(about: Row, scores: list[Row]) -> str:
+    """One line of JSON. The evidence is stored as JSON and goes in as it is."""
+    head = dumps(about)
     parts = []
     for score in scores:
         known = {key: score[key] for key in ("value", "label", "status", "reason") if score[key] is not None}

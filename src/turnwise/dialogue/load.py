@@ -6,28 +6,56 @@ Nothing is dropped silently: what has no partner is counted in the findings, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from turnwise.dialogue.batch import ExchangeBatch
-from turnwise.dialogue.formats import jsonl, multiwoz21, predictions
-from turnwise.dialogue.formats.base import BOM, Dialogues, missing_file, read_json
+from turnwise.dialogue.booked import Booked, with_booked
+from turnwise.dialogue.entities import names_in
+from turnwise.dialogue.formats import jsonl, multiwoz21, multiwoz22_rows, predictions, schema_guided, tau_bench
+from turnwise.dialogue.formats.base import BOM, Dialogues, HeldDialogues, missing_file, read_json
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import match_ids, pair_up
-from turnwise.dialogue.records import FIELDS, Pair
+from turnwise.dialogue.placeholders import looks_delexicalised
+from turnwise.dialogue.records import FIELDS, MULTIWOZ_INTENTS, Pair, folded_intent
 from turnwise.dialogue.resources import Resources
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.kernel.signature import digest
 
-FORMATS = (jsonl.NAME, multiwoz21.NAME, predictions.NAME)
+
+class Reader(NamedTuple):
+    """A format that is read as a whole."""
+
+    name: str
+    looks_like: Callable[[Any], bool]
+    read: Callable[[Path, Any, str], HeldDialogues]
+    """From the path, the parsed data and the hash of the file."""
+    read_predictions: Callable[[Path, Any, str], HeldDialogues] | None = None
+    """Where predictions are read otherwise than references."""
+
+
+READERS = (
+    Reader(multiwoz21.NAME, multiwoz21.looks_like, multiwoz21.read),
+    Reader(multiwoz22_rows.NAME, multiwoz22_rows.looks_like, multiwoz22_rows.read),  # before its kin with other frames
+    Reader(schema_guided.NAME, schema_guided.looks_like, schema_guided.read, schema_guided.read_predictions),
+    Reader(schema_guided.SGD, schema_guided.looks_like_sgd, schema_guided.read_sgd),
+    Reader(tau_bench.NAME, tau_bench.looks_like, tau_bench.read),
+    Reader(predictions.NAME, predictions.looks_like, predictions.read),
+)
+FORMATS = (jsonl.NAME, *(reader.name for reader in READERS))
+FOLDERS = (None, schema_guided.NAME, schema_guided.SGD)
+"""Formats that may be a folder."""
+ZIP = b"PK\x03\x04"
 BATCH_EXCHANGES = 1024
 ALIASED_SHARE = 0.5
 ALIASED_DIALOGUES = 3
 """So many dialogues must be there before a state that never changes is taken for a bug."""
+LOOKED_AT = 100
+"""Dialogues that tell whether responses are delexicalised."""
 RENUMBERED_EXCHANGES = 3
 """In dialogues of so many exchanges, as many on both sides but with other ids are taken for another numbering."""
 
@@ -48,13 +76,17 @@ def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, s
         raise UsageError(
             f"unknown format {form!r}", expected=", ".join(FORMATS), remedy=near_misses(form, FORMATS) or None
         )
-    if form == jsonl.NAME or (form is None and _is_jsonl(path)):
-        return jsonl.JsonlDialogues(path)
-    data, sha256 = read_json(path)
-    if form == multiwoz21.NAME or (form is None and multiwoz21.looks_like(data)):
-        return multiwoz21.read(path, data, sha256)
-    if form == predictions.NAME or (form is None and predictions.looks_like(data)):
-        return predictions.read(path, data, sha256)
+    if path.is_dir() and form in FOLDERS:
+        data, sha256 = schema_guided.read_folder(path)
+    else:
+        start, first = _peek(path)
+        if form == jsonl.NAME or (form is None and _is_jsonl(path, start, first)):
+            return jsonl.JsonlDialogues(path)
+        data, sha256 = _parsed(path, start, first, form)
+    for reader in READERS:
+        if form == reader.name or (form is None and reader.looks_like(data)):
+            read = (side == "predictions" and reader.read_predictions) or reader.read
+            return read(path, data, sha256)
     raise InputError(
         "the format of the file is not known",
         where=str(path),
@@ -65,23 +97,39 @@ def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, s
     )
 
 
-def _is_jsonl(path: Path) -> bool:
-    """JSONL by its name, or because its first line is a whole JSON object about one dialogue."""
+def _peek(path: Path) -> tuple[bytes, dict[str, Any] | None]:
+    """How a file begins, and its first line if that is a whole JSON object."""
     try:
         with path.open("rb") as file:
             start = file.read(4)
-            if start == b"PK\x03\x04":
-                return False
-            if path.suffix in (".jsonl", ".ndjson"):
-                return True
+            if start in (ZIP, multiwoz22_rows.PARQUET):
+                return start, None
             file.seek(0)
             lines = (line.removeprefix(BOM).strip() for line in file)
-            first = loads(next((line for line in lines if line), b""))
+            first = next((line for line in lines if line), b"")
     except OSError as error:
         raise missing_file(path, error) from error
+    try:
+        found = loads(first) if first.startswith(b"{") else None
     except JSONDecodeError:
+        return start, None
+    return start, found if isinstance(found, dict) else None
+
+
+def _is_jsonl(path: Path, start: bytes, first: dict[str, Any] | None) -> bool:
+    """Turnwise JSONL by its name, or because its first line is about one dialogue; not if it is a whole dialogue."""
+    if start in (ZIP, multiwoz22_rows.PARQUET) or multiwoz22_rows.is_row(first):
         return False
-    return isinstance(first, dict) and "dialogue_id" in first
+    return path.suffix in (".jsonl", ".ndjson") or (first is not None and "dialogue_id" in first)
+
+
+def _parsed(path: Path, start: bytes, first: dict[str, Any] | None, form: str | None) -> tuple[Any, str]:
+    """What is in a file that is read as a whole, with the hash of its bytes."""
+    if start == multiwoz22_rows.PARQUET:
+        return multiwoz22_rows.read_parquet(path)
+    if multiwoz22_rows.is_row(first) or (form == multiwoz22_rows.NAME and first is not None):
+        return multiwoz22_rows.read_lines(path)
+    return read_json(path)
 
 
 @dataclass
@@ -94,12 +142,16 @@ class DialogueSource:
     submitted_only: bool = False
     allow_constant_state: bool = False
     resources: Resources = field(default_factory=Resources)
+    booked: Booked | None = None
+    """Which domains were booked when; without it, what the references say themselves."""
     findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._predicted = match_ids(self.references, self.predictions)
         self.n_items = sum(facts.exchanges for facts in self.references.facts.values())
         self._batches = _batch_bounds(self.references)
+        carried = {name for name, count in self.predictions.tally.fields.items() if count}
+        self._carried = frozenset(carried | ({"placeholders"} if "response" in carried else set()))
         self._check()
 
     @property
@@ -115,8 +167,13 @@ class DialogueSource:
     @property
     def fields(self) -> dict[str, int]:
         """How many exchanges carry each field, by side."""
-        sides = (("reference", self.references), ("prediction", self.predictions))
-        return {f"{side}.{name}": dialogues.tally.fields[name] for side, dialogues in sides for name in FIELDS}
+        found = {"--database": self.n_items if self.resources.database is not None else 0}
+        for side, dialogues in (("reference", self.references), ("prediction", self.predictions)):
+            counted = dialogues.tally.fields
+            found |= {f"{side}.{name}": counted[name] for name in FIELDS}
+            # What stands on the first exchange holds for the whole dialogue.
+            found |= {f"{side}.{name}": self.n_items for name in ("goal", "rewards") if counted[name]}
+        return found
 
     @property
     def dimensions(self) -> set[str]:
@@ -138,11 +195,13 @@ class DialogueSource:
         for index, dialogue_ids in enumerate(self._batches):
             if index not in done:
                 pairs = [pair for dialogue_id in dialogue_ids for pair in self.pairs(dialogue_id)]
-                yield ExchangeBatch(index, pairs, self.normaliser, self.submitted_only, self.resources)
+                yield ExchangeBatch(index, pairs, self.normaliser, self.submitted_only, self.resources, self._carried)
 
     def pairs(self, dialogue_id: str) -> list[Pair]:
         """The exchanges of a dialogue with what was predicted for them."""
         references = self.references.exchanges(dialogue_id)
+        if self.booked is not None:
+            references = with_booked(references, self.booked)
         predicted_id = self._predicted.get(dialogue_id)
         predicted = [] if predicted_id is None else self.predictions.exchanges(predicted_id)
         return pair_up(dialogue_id, references, predicted, self.normaliser)
@@ -156,8 +215,23 @@ class DialogueSource:
             ]
         self._check_ids()
         self._check_turns()
+        self._check_content()
         self._check_slots()
+        self._check_intents()
+        self._check_acts()
+        self._check_responses()
         self._check_aliasing()
+
+    def _check_content(self) -> None:
+        """At least one prediction must predict something."""
+        if not self._carried - {"user", "booked", "goal", "placeholders"}:
+            raise InputError(
+                "there is nothing to measure: no predicted exchange predicts anything",
+                where=str(self.predictions.path),
+                found="exchanges without any of the fields below",
+                expected="response, domain, intents, acts, state, requested or action",
+                remedy="docs/dialogue.md describes the fields and the formats",
+            )
 
     def _check_slots(self) -> None:
         """Slots that only the predictions have: often another dialect, always wrong (004-5)."""
@@ -173,6 +247,46 @@ class DialogueSource:
         if unknown:
             message = f"predicted slots that no reference has, counted as wrong: {_some(unknown, 8)}"
             self.findings.append(Finding("unknown_slots", message, len(unknown)))
+
+    def _check_intents(self) -> None:
+        """Predicted intents that neither the references nor the schema of MultiWOZ have."""
+        known = {*map(folded_intent, self.references.tally.intents), *MULTIWOZ_INTENTS}
+        predicted = self.predictions.tally
+        unknown = [name for name in predicted.intents if folded_intent(name) not in known]
+        if unknown and self.references.tally.intents:
+            places = [f"{name} (first in {predicted.first[name]})" for name in unknown]
+            message = f"predicted intents unknown to the schema, counted as wrong: {_some(places)}"
+            self.findings.append(Finding("unknown_intents", message, sum(predicted.intents[name] for name in unknown)))
+
+    def _check_acts(self) -> None:
+        """Predicted acts that the table of actions does not know."""
+        predicted = self.predictions.tally
+        unknown = [act for act in predicted.acts if self.resources.actions.action(act) is None]
+        if unknown:
+            places = [f"{act} (first in {predicted.first[act]})" for act in unknown]
+            message = f"predicted acts that the table of actions does not know, taken for no action: {_some(places)}"
+            self.findings.append(Finding("unknown_acts", message, sum(predicted.acts[act] for act in unknown)))
+
+    def _check_responses(self) -> None:
+        """Responses with real names where inform and success look for placeholders."""
+        database = self.resources.database
+        if database is None or not self.references.tally.fields["goal"]:
+            return
+        for dialogue_id in list(self._predicted.values())[:LOOKED_AT]:
+            for exchange in self.predictions.exchanges(dialogue_id):
+                if exchange.response and looks_delexicalised(exchange.response):
+                    return
+        for dialogue_id in list(self._predicted.values())[:LOOKED_AT]:
+            for place, exchange in enumerate(self.predictions.exchanges(dialogue_id)):
+                if exchange.response and (named := names_in(exchange.response, database)):
+                    self._carried -= {"placeholders"}
+                    message = (
+                        "the responses are not delexicalised: inform and success look for placeholders such as "
+                        "[hotel_name], and are not measured; "
+                        f"first in {dialogue_id}/{exchange.turn_id or place}: {named}"
+                    )
+                    self.findings.append(Finding("lexicalised_responses", message))
+                    return
 
     def rewrites(self) -> list[tuple[str, str, str, str | None, int]]:
         """Every rewrite of the normaliser: side, slot, value as written, normal form, how often."""

@@ -138,6 +138,11 @@ class Normaliser:
             self._values[key] = tuple(dict.fromkeys(form for form in forms if form is not None))
         return self._values[key]
 
+    def state(self, state: Mapping[str, str | list[str]] | None) -> dict[str, tuple[str, ...]]:
+        """What a whole state says, however it is written: canonical slots with their values, without absent ones."""
+        slots = ((self.slot(raw), value) for raw, value in (state or {}).items())
+        return {slot: values for slot, value in slots if (values := self.values(slot, value))}
+
     def pieces(self, raw: str) -> list[str]:
         """The alternatives that a reference may write into one text: `cheap|moderate`."""
         return self._separator.split(raw)

@@ -16,6 +16,7 @@ from turnwise.dialogue.records import (
     Pair,
     State,
     changed_domains,
+    folded_id,
     item_id,
     reference_domains,
 )
@@ -28,17 +29,13 @@ def match_ids(references: Dialogues, predicted: Dialogues) -> dict[str, str]:
     folded: dict[str, list[str]] = {}
     for dialogue_id in predicted.facts:
         if dialogue_id not in exact:
-            folded.setdefault(_fold(dialogue_id), []).append(dialogue_id)
-    reference_folds = Counter(_fold(dialogue_id) for dialogue_id in references.facts)
+            folded.setdefault(folded_id(dialogue_id), []).append(dialogue_id)
+    reference_folds = Counter(folded_id(dialogue_id) for dialogue_id in references.facts)
     for dialogue_id in references.facts:
-        candidates = folded.get(_fold(dialogue_id), [])
-        if dialogue_id not in exact and len(candidates) == 1 and reference_folds[_fold(dialogue_id)] == 1:
+        candidates = folded.get(folded_id(dialogue_id), [])
+        if dialogue_id not in exact and len(candidates) == 1 and reference_folds[folded_id(dialogue_id)] == 1:
             exact[dialogue_id] = candidates[0]
     return {dialogue_id: exact[dialogue_id] for dialogue_id in references.facts if dialogue_id in exact}
-
-
-def _fold(dialogue_id: str) -> str:
-    return dialogue_id.lower().removesuffix(".json")
 
 
 def pair_up(
@@ -58,19 +55,13 @@ def pair_up(
         if prediction is not None and prediction.domains is not None:
             domains = prediction.domains
         elif prediction is not None:
-            states = (_normal_state(state, normaliser) for state in (prediction.state, before))
+            states = (normaliser.state(state) for state in (prediction.state, before))
             domains = changed_domains(*states)
         if prediction is not None:
             before = prediction.state
         turn_id = reference.turn_id if reference.turn_id is not None else str(position)
         pairs.append(Pair(_unit(dialogue_id, turn_id, reference, prediction), reference, prediction, domains))
     return pairs
-
-
-def _normal_state(state: State | None, normaliser: Normaliser) -> dict[str, tuple[str, ...]]:
-    """What a state says, however it is written."""
-    slots = ((normaliser.slot(raw), value) for raw, value in (state or {}).items())
-    return {slot: values for slot, value in slots if (values := normaliser.values(slot, value))}
 
 
 def _unit(dialogue_id: str, turn_id: str, reference: Exchange, prediction: Exchange | None) -> Unit:

@@ -124,6 +124,11 @@ class Dialogue:
         return self.pairs[0].reference.goal if self.pairs else None
 
 
+def folded_id(dialogue_id: str) -> str:
+    """The same for `PMUL1.json` and `pmul1`."""
+    return dialogue_id.lower().removesuffix(".json")
+
+
 def item_id(dialogue_id: str, turn_id: str) -> str:
     """`dialogue/turn`; a slash in a turn id is escaped, so that two exchanges never get the same id."""
     return f"{dialogue_id}/{turn_id.replace('%', '%25').replace('/', '%2F')}"
@@ -148,6 +153,20 @@ def domains_of_names(names: tuple[str, ...] | None, separator: str) -> tuple[str
         if domain and domain not in ("general", "booking", "none"):
             found[domain] = None
     return tuple(found)
+
+
+MULTIWOZ_INTENTS = frozenset(
+    (
+        *("find_hotel", "book_hotel", "find_restaurant", "book_restaurant", "find_train", "book_train", "find_bus"),
+        *("find_attraction", "find_hospital", "book_taxi", "police", "find_police"),
+    )
+)
+
+
+def folded_intent(name: str) -> str:
+    """One spelling per intent. The data of MultiWOZ 2.2 say `find_taxi` where its schema says `book_taxi`."""
+    folded = name.strip().lower()
+    return "book_taxi" if folded == "find_taxi" else folded
 
 
 def reference_domains(exchange: Exchange) -> tuple[str, ...]:

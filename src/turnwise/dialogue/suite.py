@@ -10,11 +10,16 @@ from pydantic import field_serializer
 
 import turnwise.dialogue.metrics  # noqa: F401  (registers the metrics)
 from turnwise.dialogue.batch import BASELINES
+from turnwise.dialogue.booked import read_booked_domains
+from turnwise.dialogue.database import load_database
 from turnwise.dialogue.files import write_dialogue_files
 from turnwise.dialogue.load import DialogueSource, read_dialogues
 from turnwise.dialogue.normalise import load_normaliser
 from turnwise.dialogue.records import DIALOGUE, UNIT
+from turnwise.dialogue.resources import Resources
+from turnwise.dialogue.tables import load_actions, load_policy, load_transfer
 from turnwise.engine.job import RunOptions
+from turnwise.kernel.signature import digest
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
@@ -28,8 +33,19 @@ class DialogueOptions(RunOptions):
     reference_format: str | None = None
     prediction_format: str | None = None
     normaliser: str = "multiwoz-v1"
+    database: Path | None = None
+    """A folder of `<domain>_db.json` files: what the system could find."""
+    booked_domains: Path | None = None
+    """Which domains the reference dialogues had booked at each exchange."""
+    policy: Path | None = None
+    transferable: Path | None = None
+    actions: Path | None = None
     submitted_only: bool = False
     allow_constant_state: bool = False
+
+    @field_serializer("database", "booked_domains", "policy", "transferable", "actions")
+    def _absolute(self, value: Path | None) -> str | None:
+        return None if value is None else str(value.resolve())
 
     @field_serializer("references", "predictions")
     def _place(self, value: Path | list[dict[str, Any]]) -> str:
@@ -44,22 +60,45 @@ class DialogueSuite:
     units = frozenset({UNIT, DIALOGUE})
     groupings = (("domain",), ("slot",))
     baselines = BASELINES
-    replaceable = frozenset({"references", "predictions", "reference_format", "prediction_format"})
+    replaceable = frozenset(
+        {"references", "predictions", "reference_format", "prediction_format", "database", "booked_domains"}
+        | {"policy", "transferable", "actions"}
+    )
 
     def load(self, options: DialogueOptions) -> DialogueSource:
         """References and predictions, joined and checked."""
         normaliser = load_normaliser(options.normaliser)
+        references = read_dialogues(options.references, options.reference_format, "references")
+        resources = Resources(
+            load_policy(options.policy),
+            load_transfer(options.transferable),
+            load_actions(options.actions),
+            None if options.database is None else load_database(options.database.resolve()),
+        )
         return DialogueSource(
-            read_dialogues(options.references, options.reference_format, "references"),
+            references,
             read_dialogues(options.predictions, options.prediction_format, "predictions"),
             normaliser,
             options.submitted_only,
             options.allow_constant_state,
+            resources,
+            None if options.booked_domains is None else read_booked_domains(options.booked_domains),
         )
 
     def context(self, options: DialogueOptions, source: DialogueSource) -> Mapping[str, str]:
-        """The normaliser, and whether only submitted exchanges count."""
-        context = {"normaliser": f"{source.normaliser.name}:{source.normaliser.digest}"}
+        """The normaliser, the tables, the database, and whether only submitted exchanges count."""
+        resources = source.resources
+        context = {
+            name: f"{used.name}:{used.digest}"
+            for name, used in (
+                ("normaliser", source.normaliser),
+                ("policy", resources.policy),
+                ("transferable", resources.transfer),
+                ("actions", resources.actions),
+            )
+        }
+        context["database"] = "none" if resources.database is None else resources.database.digest
+        context["booked"] = "references" if source.booked is None else digest(source.booked)
         return context | ({"missing": "left out"} if options.submitted_only else {})
 
     def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:

@@ -37,6 +37,11 @@ class _TransferData(_Table):
 class _ActionData(_Table):
     acts: dict[_Name, _Action]
     meets: dict[_Action, list[_Action]] = {}
+    slots: dict[_Name, _Name] = {}
+
+
+class _WordData(_Table):
+    words: list[_Name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,14 +80,25 @@ class ActionTable:
     digest: str
     patterns: tuple[tuple[str, str], ...]
     meets: Mapping[str, tuple[str, ...]]
+    slots: Mapping[str, str]
+    """The short slot names of acts, in full."""
     _known: dict[str, str | None] = field(default_factory=dict, compare=False)
 
-    def action(self, act: str) -> str | None:
-        """The action of an act; None for an act the table does not know."""
+    def action(self, act: str, slots: Iterable[str] = ()) -> str | None:
+        """The action of an act that says something about `slots`; None for an act the table does not know."""
+        found = (self._action(f"{act}({slot})") for slot in slots)
+        return next((action for action in found if action), None) or self._action(act)
+
+    def _action(self, act: str) -> str | None:
         if act not in self._known:
             name = act.strip().lower()
-            self._known[act] = next((action for pattern, action in self.patterns if fnmatchcase(name, pattern)), None)
+            plain = [(p, a) for p, a in self.patterns if p.endswith(")") == name.endswith(")")]
+            self._known[act] = next((action for pattern, action in plain if fnmatchcase(name, pattern)), None)
         return self._known[act]
+
+    def accepts(self, expected: str, done: Iterable[str]) -> bool:
+        """Whether any of the actions meets the expected one."""
+        return bool({expected, *self.meets.get(expected, ())} & set(done))
 
 
 @cache
@@ -108,7 +124,13 @@ def load_actions(path: Path | None = None) -> ActionTable:
     """The table of a file, or the one that comes with turnwise."""
     data, name = _read(path, "actions", _ActionData)
     meets: dict[str, tuple[str, ...]] = {action: tuple(met) for action, met in data.meets.items()}
-    return ActionTable(name, _digest(data), tuple(data.acts.items()), meets)
+    return ActionTable(name, _digest(data), tuple(data.acts.items()), meets, data.slots)
+
+
+@cache
+def load_words(name: str) -> frozenset[str]:
+    """A list of words that comes with turnwise."""
+    return frozenset(_read(None, name, _WordData)[0].words)
 
 
 def _digest(data: _Table) -> str:

@@ -8,19 +8,21 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from turnwise.engine.executors import make_executor
-from turnwise.engine.plan import Plan, Source, make_plan
+from turnwise.engine.plan import Finding, Plan, Source, make_plan
 from turnwise.engine.run import Progress, carry_out, check_resumable, new_run, status_kept
 from turnwise.kernel.errors import InputError, UsageError, near_misses
+from turnwise.kernel.metric import COMPONENT
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.files import describe_files, make_folder, write_json
 from turnwise.report.summary import RESAMPLES, check_dimensions, summarise, summary_object
+from turnwise.report.twins import same_scores
 from turnwise.store.run import FINISHED, Run, now
 from turnwise.store.store import Store
 
@@ -209,7 +211,7 @@ def prepare(suite: Suite, options: RunOptions) -> Prepared:
 
 
 def _check_dimensions(by: Sequence[tuple[str, ...]], source: Source, selection: Selection) -> None:
-    known = {*source.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)}
+    known = {COMPONENT, *source.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)}
     check_dimensions(by, known)
 
 
@@ -238,10 +240,19 @@ def run_job(
         results = summarise(store, run, selection=selection)
         store.save_rollups(run, results)
         finished = now()
-        run = replace(run, status=FINISHED, finished=finished, updated=finished)
+        findings = [*run.findings, *(asdict(_twin(other)) for other in same_scores(store, run, results))]
+        run = replace(run, status=FINISHED, finished=finished, updated=finished, findings=findings)
         files = [] if folder is None else _write_files(suite, store, run, source, results, folder)
         run = store.end(run, FINISHED)
     return Outcome(run, results, plan, files)
+
+
+def _twin(other: Run) -> Finding:
+    return Finding(
+        "identical_scores",
+        f"every score equals that of system {other.system!r} in run {other.id}: "
+        "were the same predictions evaluated under two names?",
+    )
 
 
 def _write_files(

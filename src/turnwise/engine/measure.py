@@ -55,8 +55,8 @@ class Workload:
     def _scores(self, batch: Batch, variant: str, numbers: Mapping[tuple[str, str], int]) -> list[tuple[Any, ...]]:
         rows = []
         for number, metric in self.metrics:
-            if variant and metric.spec.optional:
-                continue  # what the real system cost says nothing about a baseline
+            if variant and not metric.spec.baselines:
+                continue
             try:
                 rows += _rows(number, metric, metric.measure(batch), variant, numbers)
             except Exception:  # whatever a metric raises is looked at unit by unit

@@ -20,6 +20,8 @@ from turnwise.kernel.signature import signature
 
 TURNWISE = "turnwise"
 SPEC = "spec"
+COMPONENT = "component"
+"""A dimension of metrics, not of items: what of the system under test they test."""
 
 
 class Direction(StrEnum):
@@ -114,6 +116,8 @@ class MetricSpec:
     source: str = ""
     optional: bool = False
     """Left out of a default run when no record carries what it needs."""
+    baselines: bool = True
+    """Whether a baseline can be scored, too; what the real system cost says nothing about one."""
 
     @property
     def full_name(self) -> str:

@@ -47,4 +47,5 @@ def operation_spec(room: str, unit: str, name: str, field: str, question: str, s
         outputs=(Output(statistics=(field,), direction=Direction.LOWER, range=(0.0, None), rollups=rollups),),
         needs=(f"prediction.{field}",),
         optional=True,
+        baselines=False,
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError, near_misses
-from turnwise.kernel.metric import Direction, Output
+from turnwise.kernel.metric import COMPONENT, Direction, Output
 from turnwise.kernel.registry import REGISTRY
 from turnwise.kernel.rollup import IntArray, Rollup
 from turnwise.kernel.selection import Selection, select_metrics
@@ -62,21 +62,44 @@ def summarise(
     """All results of a run for the whole data set and for each grouping in `by` (the run's own where none is given)."""
     selection = selection or run_selection(store, run)
     groupings: list[By] = [(), *(tuple(names) for names in (run.config.get("by", []) if by is None else by))]
+    plain = list(dict.fromkeys(_without_component(names) for names in groupings))
     items = read_items(store, run)
     if by is not None:
-        check_dimensions(by, {*items.dimensions, *(m.spec.part for m in selection.metrics if m.spec.part)})
+        parts = {m.spec.part for m in selection.metrics if m.spec.part}
+        check_dimensions(by, {COMPONENT, *items.dimensions, *parts})
     draws = resamples or run.config.get("resamples", RESAMPLES)
     resampler = Resampler(max(1, len(items.clusters.names)), draws)
     results: list[dict[str, Any]] = []
     portions = _all_series(store, run, selection, items)
     for _, same in groupby(portions, key=lambda series: (series.metric, series.output.name, series.variant)):
-        results += _results(same, items, groupings, resampler)
+        results += _results(same, items, plain, resampler)
     for derived, signature in selection.derived:
         if derived.when is When.AFTER_ROLLUP:
             for variant, inputs in _inputs(store, run, selection, items, derived):
-                for names in groupings:
+                for names in plain:
                     results += _derived_results(Rolled(derived, inputs), signature, variant, items, names, resampler)
-    return results
+    return list(_by_component(results, groupings, selection))
+
+
+def _without_component(names: By) -> By:
+    return tuple(name for name in names if name != COMPONENT)
+
+
+def _by_component(
+    results: Iterable[dict[str, Any]], groupings: Sequence[By], selection: Selection
+) -> Iterator[dict[str, Any]]:
+    """Results of the groupings asked for: one that names the component has a copy for each that a metric tests."""
+    specs = [metric.spec for metric in selection.metrics] + [derived.spec for derived, _ in selection.derived]
+    components = {spec.name: spec.components for spec in specs}
+    for result in results:
+        own = tuple(result["group"])
+        if own in groupings:
+            yield result
+        for names in groupings:
+            if COMPONENT in names and _without_component(names) == own:
+                for component in components[result["metric"]]:
+                    group = {COMPONENT: component, **result["group"]}
+                    yield {**result, "group": {name: group[name] for name in names}}
 
 
 def stored_or_new(store: Store, run: Run) -> list[dict[str, Any]]:

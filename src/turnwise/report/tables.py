@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from turnwise.kernel.metric import COMPONENT
+
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
 _LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
 
@@ -30,24 +32,40 @@ def overview(summary: Mapping[str, Any], *, every_rollup: bool = True) -> Table:
     several = any(r["variant"] for r in results)
     header = ["metric", *(["variant"] if several else []), "roll-up", "value", "95 % interval", "n", "missing"]
     rows = []
+    measured = {metric_label(r) for r in results if r["n_scored"]}
     for r in results:
         name = metric_label(r)
+        if name not in measured:
+            continue
         variant = [r["variant"] or "-"] if several else []
         rollup = f"{r['rollup']}{' *' if r['primary'] else ''}"
-        missing = ", ".join(f"{reason}: {n}" for reason, n in r["missing"].items())
+        said = rows and rows[-1][: 1 + len(variant)] == [name, *variant]  # the same for every roll-up
+        missing = "" if said else ", ".join(f"{reason}: {n}" for reason, n in r["missing"].items())
         rows.append(
             [name, *variant, rollup, number(r["value"]), interval(r), f"{r['n_scored']}/{r['n_total']}", missing]
         )
     version = f" {run['version']}" if run["version"] else ""
     title = f"{run['suite']}: {run['system']}{version} ({run['profile']} profile)"
     offset = 1 if several else 0
-    return Table(title, header, rows, ["* primary roll-up"], (2 + offset, 4 + offset))
+    notes = ["* primary roll-up", *_not_measured([r for r in results if metric_label(r) not in measured])]
+    return Table(title, header, rows, notes, (2 + offset, 4 + offset))
+
+
+def _not_measured(results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line for each reason why whole metrics have no value."""
+    reasons: dict[str, dict[str, None]] = {}
+    for r in results:
+        why = ", ".join(r["missing"]) or "nothing to measure"
+        reasons.setdefault(why, {})[r["metric"]] = None
+    return [f"not measured ({why}): {', '.join(names)}" for why, names in reasons.items()]
 
 
 def slices(summary: Mapping[str, Any], by: Sequence[str], most: int | None = None) -> list[Table]:
     """Per metric, the groups of some dimensions from the worst to the best, by the primary roll-up."""
-    tables = []
     wanted = [r for r in summary["results"] if list(r["group"]) == list(by) and r["primary"] and not r["variant"]]
+    if list(by) == [COMPONENT]:
+        return _components(wanted)
+    tables = []
     for name in dict.fromkeys(metric_label(r) for r in wanted):
         chosen = [r for r in wanted if metric_label(r) == name]
         shown = chosen if most is None else chosen[:most]
@@ -55,6 +73,17 @@ def slices(summary: Mapping[str, Any], by: Sequence[str], most: int | None = Non
         notes = [f"{len(chosen) - len(shown)} more not shown"] if len(shown) < len(chosen) else []
         title = f"{name} ({chosen[0]['rollup']}) by {', '.join(by)}, worst first"
         tables.append(Table(title, [" / ".join(by), "value", "95 % interval", "n"], rows, notes, (1, 3)))
+    return tables
+
+
+def _components(results: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Per component, the metrics that test it."""
+    tables = []
+    for component in dict.fromkeys(r["group"][COMPONENT] for r in results):
+        own = [r for r in results if r["group"][COMPONENT] == component]
+        rows = [[metric_label(r), r["rollup"], number(r["value"]), interval(r), str(r["n_scored"])] for r in own]
+        header = ["metric", "roll-up", "value", "95 % interval", "n"]
+        tables.append(Table(f"component {component}", header, rows, numeric=(2, 4)))
     return tables
 
 

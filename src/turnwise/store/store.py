@@ -115,7 +115,7 @@ class Store:
         """Note how a run ended."""
         finished = (run.finished or now()) if status == FINISHED else None
         run = replace(run, status=status, finished=finished, updated=finished or now())
-        values = {"status": run.status, "finished": run.finished, "updated": run.updated}
+        values = {name: run_values(run)[name] for name in ("status", "finished", "updated", "findings")}
         database = self.engine.url.database
         if self.engine.dialect.name == "sqlite" and database and not Path(database).exists():
             raise StoreError(

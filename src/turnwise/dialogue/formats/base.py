@@ -16,7 +16,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
-from turnwise.dialogue.records import CONTENT, ActSlot, Exchange, Goal
+from turnwise.dialogue.records import CONTENT, ActSlot, Exchange, Goal, item_id
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
@@ -74,6 +74,10 @@ class Tally:
     """The names of all metadata columns."""
     notes: Counter[str] = field(default_factory=Counter)
     """Things worth saying about the file."""
+    intents: Counter[str] = field(default_factory=Counter)
+    acts: Counter[str] = field(default_factory=Counter)
+    first: dict[str, str] = field(default_factory=dict)
+    """Where each intent and act occurs first."""
 
     def add(self, exchange: Exchange) -> None:
         """Take one more exchange into account."""
@@ -81,6 +85,11 @@ class Tally:
             if getattr(exchange, name) is not None:
                 self.fields[name] += 1
         self.fields.update(exchange.operations.keys())
+        for names, counted in ((exchange.intents, self.intents), (exchange.acts, self.acts)):
+            for name in names or ():
+                counted[name] += 1
+                if name not in self.first:
+                    self.first[name] = item_id(exchange.dialogue_id, exchange.turn_id or "?")
         self.metadata.update(exchange.metadata)
         for slot, value in (exchange.state or {}).items():
             if type(value) is str:
@@ -348,6 +357,13 @@ def goals_from(raw: Any, where: str) -> dict[str, Goal]:
 def _filled(slots: dict[str, Any], where: str, name: str) -> dict[str, str]:
     """Slots with their values; truth values are notes of the corpus (`invalid`), not slots."""
     return {slot: scalar_text(value, where, name) for slot, value in slots.items() if not isinstance(value, bool)}
+
+
+def real_intents(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Without the ways to write that there is none."""
+    if names is None:
+        return None
+    return tuple(dict.fromkeys(name.strip() for name in names if name.strip().lower() not in ("", "none")))
 
 
 def check_ids(ids: Iterable[str], where: str) -> None:

@@ -25,6 +25,7 @@ from turnwise.dialogue.formats.base import (
     goals_from,
     missing_file,
     nested_state,
+    real_intents,
     slot_pairs,
     text_or_none,
     texts,
@@ -243,7 +244,7 @@ def exchange_from(
         metadata=_metadata(raw, where, notes),
         user=text_or_none(raw.get("user"), where, "user"),
         response=text_or_none(raw.get("response"), where, "response"),
-        intents=texts(raw.get("intents"), where, "intents"),
+        intents=real_intents(texts(raw.get("intents"), where, "intents")),
         acts=acts,
         act_slots=act_slots,
         spans=_spans(raw.get("spans"), where),
@@ -284,8 +285,13 @@ def _missing_id(where: str, raw: dict[str, Any]) -> str:
 
 
 def _action(value: Any, where: str) -> str | None:
+    """One of the actions; `book_hotel`, `find_train` and `request_info` are book, search and request."""
     text = text_or_none(value, where, "action")
-    if text is not None and text not in ACTIONS:
+    if text is None:
+        return None
+    first = text.strip().lower().partition("_")[0]
+    action = "search" if first == "find" else first
+    if action not in ACTIONS:
         raise InputError(
             "field 'action' has an unknown value",
             where=where,
@@ -293,7 +299,7 @@ def _action(value: Any, where: str) -> str | None:
             expected=" | ".join(ACTIONS),
             remedy=near_misses(text, ACTIONS) or SEE_FIELDS,
         )
-    return text
+    return action
 
 
 def _spans(raw: Any, where: str) -> tuple[tuple[str, str], ...] | None:
