@@ -75,6 +75,8 @@ class Exchange:
     def content(self) -> dict[str, Any]:
         """What is worth showing of it later."""
         known = {name: getattr(self, name) for name in CONTENT if getattr(self, name) is not None}
+        if self.act_slots is not None:
+            known["act_slots"] = [list(said) for said in self.act_slots]
         if self.goal is not None:
             known["goal"] = {domain: goal._asdict() for domain, goal in self.goal.items()}
         return {**known, **self.operations}

@@ -31,7 +31,8 @@ def overview(summary: Mapping[str, Any], *, every_rollup: bool = True) -> Table:
     results = [r for r in summary["results"] if not r["group"] and (every_rollup or r["primary"])]
     several = any(r["variant"] for r in results)
     header = ["metric", *(["variant"] if several else []), "roll-up", "value", "95 % interval", "n", "missing"]
-    rows = []
+    rows: list[list[str]] = []
+    key: tuple[str, ...] = ()
     measured = {metric_label(r) for r in results if r["n_scored"]}
     for r in results:
         name = metric_label(r)
@@ -39,8 +40,9 @@ def overview(summary: Mapping[str, Any], *, every_rollup: bool = True) -> Table:
             continue
         variant = [r["variant"] or "-"] if several else []
         rollup = f"{r['rollup']}{' *' if r['primary'] else ''}"
-        said = rows and rows[-1][: 1 + len(variant)] == [name, *variant]  # the same for every roll-up
-        missing = "" if said else ", ".join(f"{reason}: {n}" for reason, n in r["missing"].items())
+        missing = ", ".join(f"{reason}: {n}" for reason, n in r["missing"].items())
+        said, key = key, (name, r["variant"], missing)  # once is enough for all roll-ups
+        missing = "" if said == key else missing
         rows.append(
             [name, *variant, rollup, number(r["value"]), interval(r), f"{r['n_scored']}/{r['n_total']}", missing]
         )
