@@ -13,12 +13,14 @@ from turnwise.dialogue.batch import BASELINES
 from turnwise.dialogue.booked import read_booked_domains
 from turnwise.dialogue.database import load_database
 from turnwise.dialogue.files import write_dialogue_files
+from turnwise.dialogue.formats.base import Dialogues
 from turnwise.dialogue.load import DialogueSource, read_dialogues
 from turnwise.dialogue.normalise import load_normaliser
 from turnwise.dialogue.records import DIALOGUE, UNIT
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.tables import load_actions, load_policy, load_transfer
 from turnwise.engine.job import RunOptions
+from turnwise.kernel.errors import UsageError
 from turnwise.kernel.signature import digest
 from turnwise.store.run import Run
 from turnwise.store.store import Store
@@ -27,8 +29,8 @@ from turnwise.store.store import Store
 class DialogueOptions(RunOptions):
     """Options of `turnwise run dialogue`."""
 
-    references: Path | list[dict[str, Any]]
-    """A file, or exchanges in the form of turnwise JSONL."""
+    references: Path | list[dict[str, Any]] | None = None
+    """A file, or exchanges in the form of turnwise JSONL; not needed where the predictions say how they fared."""
     predictions: Path | list[dict[str, Any]]
     reference_format: str | None = None
     prediction_format: str | None = None
@@ -48,8 +50,10 @@ class DialogueOptions(RunOptions):
         return None if value is None else str(value.resolve())
 
     @field_serializer("references", "predictions")
-    def _place(self, value: Path | list[dict[str, Any]]) -> str:
-        return str(value.resolve()) if isinstance(value, Path) else f"{len(value)} exchanges in memory"
+    def _place(self, value: Path | list[dict[str, Any]] | None) -> str | None:
+        if isinstance(value, list):
+            return f"{len(value)} exchanges in memory"
+        return None if value is None else str(value.resolve())
 
 
 class DialogueSuite:
@@ -68,7 +72,8 @@ class DialogueSuite:
     def load(self, options: DialogueOptions) -> DialogueSource:
         """References and predictions, joined and checked."""
         normaliser = load_normaliser(options.normaliser)
-        references = read_dialogues(options.references, options.reference_format, "references")
+        predictions = read_dialogues(options.predictions, options.prediction_format, "predictions")
+        references = self._references(options, predictions)
         resources = Resources(
             load_policy(options.policy),
             load_transfer(options.transferable),
@@ -77,12 +82,23 @@ class DialogueSuite:
         )
         return DialogueSource(
             references,
-            read_dialogues(options.predictions, options.prediction_format, "predictions"),
+            predictions,
             normaliser,
             options.submitted_only,
             options.allow_constant_state,
             resources,
             None if options.booked_domains is None else read_booked_domains(options.booked_domains),
+        )
+
+    def _references(self, options: DialogueOptions, predictions: Dialogues) -> Dialogues:
+        if options.references is not None:
+            return read_dialogues(options.references, options.reference_format, "references")
+        if predictions.tally.fields["rewards"]:
+            return predictions
+        raise UsageError(
+            "option 'references' is missing",
+            expected="annotated dialogues; only predictions that carry a reward can do without",
+            remedy="turnwise run dialogue --help",
         )
 
     def context(self, options: DialogueOptions, source: DialogueSource) -> Mapping[str, str]:

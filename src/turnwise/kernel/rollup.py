@@ -115,6 +115,11 @@ class Rollup:
         return self.steps[-1].reduction is not Reduction.PERCENTILE
 
     @property
+    def trials(self) -> int:
+        """How many trials of an item it takes; 1 unless it is a pass^k."""
+        return max(step.k if step.reduction is Reduction.PASS_K else 1 for step in self.steps)
+
+    @property
     def within_clusters(self) -> bool:
         """Whether what a cluster adds does not depend on the others, so that whole clusters can be read in portions."""
         return self.additive and all(_WITHIN_CLUSTER & set(step.by) for step in self.steps[:-1])

@@ -14,6 +14,7 @@ import numpy as np
 from turnwise.kernel.metric import Output
 from turnwise.kernel.rollup import (
     CLUSTER,
+    ITEM,
     BoolArray,
     FloatArray,
     IntArray,
@@ -57,6 +58,8 @@ class Collected:
         self.n_total: list[int] = []
         self.n_scored: list[int] = []
         self.missing: list[dict[str, int]] = []
+        self.short: dict[str, dict[int, int]] = {rollup.name: {} for rollup in output.rollups}
+        """Per roll-up over repeats and group: the items with too few trials."""
         self._places: dict[Key, int] = {}
         self._rollups = output.rollups
         self._keeps_rows = not all(rollup.within_clusters for rollup in output.rollups)
@@ -77,11 +80,25 @@ class Collected:
         if not len(grouped.rows):
             return
         groups = place[grouped.groups]
+        self._count_short(grouped.rows, groups)
         self._value = value
         self._cells.append(_cells(self._rollups, grouped.rows, groups, value))
         if self._keeps_rows:
             self._rows.append(grouped.rows)
             self._row_groups.append(groups)
+
+    def _count_short(self, rows: Rows, groups: IntArray) -> None:
+        for rollup in self._rollups:
+            if rollup.trials > 1:
+                item, members = combinations([groups, rows.keys[ITEM]], len(rows))
+                few = members[np.bincount(item) < rollup.trials, 0]
+                for group, n in zip(*np.unique(few, return_counts=True), strict=True):
+                    self.short[rollup.name][int(group)] = self.short[rollup.name].get(int(group), 0) + int(n)
+
+    def missing_in(self, rollup: Rollup, group: int) -> dict[str, int]:
+        """Why a roll-up leaves out rows, or items, of a group."""
+        short = self.short[rollup.name].get(group)
+        return self.missing[group] | ({f"items with fewer than {rollup.trials} trials": short} if short else {})
 
     def lots(self, resampler: Resampler) -> Iterator[Lot]:
         """All groups, so many at a time that the tables stay small.

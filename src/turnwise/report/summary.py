@@ -238,7 +238,7 @@ def _entries(series: Series, groups: Collected, names: By, resampler: Resampler)
                 rollup,
                 value,
                 interval,
-                (groups.n_scored[at], groups.n_total[at], groups.missing[at]),
+                (groups.n_scored[at], groups.n_total[at], groups.missing_in(rollup, at)),
                 series.signature,
             )
 
