@@ -23,7 +23,8 @@ class DemoRun:
 def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
     """Every room on its examples."""
     folder = (examples or examples_folder()) / "dialogue"
-    common = {"references": folder / "references.jsonl", "system": "example assistant", "by": ["scenario"]}
+    references = {"references": folder / "references.jsonl", "database": folder / "database"}
+    common = {**references, "system": "example assistant", "by": ["scenario"]}
     yield DemoRun(
         "Dialogue: what a booking assistant understood, version 1",
         "dialogue",
@@ -35,6 +36,28 @@ def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
         "dialogue",
         "dialogue/version-2",
         {**common, "predictions": folder / "predictions_v2.jsonl", "version": "2"},
+    )
+    yield DemoRun(
+        "Dialogue: another assistant, with placeholders in its responses",
+        "dialogue",
+        "dialogue/delexicalised",
+        {
+            **references,
+            "predictions": folder / "delexicalised.jsonl",
+            "system": "delexicalised assistant",
+            "metrics": ["joint_goal_accuracy", "inform", "success"],
+        },
+    )
+    yield DemoRun(
+        "Dialogue: four tasks, each tried four times",
+        "dialogue",
+        "dialogue/trials",
+        {
+            "references": folder / "trials_references.jsonl",
+            "predictions": folder / "trials.jsonl",
+            "system": "assistant on trial",
+            "metrics": ["joint_goal_accuracy", "memory_transfer", "task_reward"],
+        },
     )
 
 

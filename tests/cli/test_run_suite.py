@@ -134,7 +134,7 @@ def test_an_option_on_the_command_line_wins(cli: Cli, folder: Path, tmp_path: Pa
         ({"runs": [{**ENTRY, "db": "x"}]}, ["runs[0]", "db"]),
         ({"runs": [{"room": "dialogue", "references": "refs.jsonl"}]}, ["runs[0]", "'predictions' is missing"]),
         ({"runs": [{**ENTRY, "references": 5}]}, ["runs[0]", "references", "5"]),
-        ({"runs": [{**ENTRY, "references": None}]}, ["runs[0]", "references"]),
+        ({"runs": [{**ENTRY, "references": None}]}, ["'references' is missing"]),
         ({"runs": [{**ENTRY, "resamples": "many"}]}, ["runs[0]", "resamples", "many"]),
         ({"runs": [{**ENTRY, "resamples": 5}]}, ["runs[0]", "resamples", "100"]),
         ({"runs": [{**ENTRY, "metrics": ["slot_acuracy"]}]}, ["did you mean slot_accuracy"]),

@@ -68,8 +68,19 @@ ACTS = [
 ACT_SLOTS = ["Area", "Post", "Phone", "Car", "Price", "Name", "Ref", "none", ""]
 REQUESTED = ["hotel-phone", "hotel-post", "restaurant-postcode", "taxi-phone", "hotel-ref", "hotel-internet"]
 RESPONSES = [
-    *("", "Goodbye.", "Which area?", "I recommend Oak Lodge.", "Ask is in the north, or ask again.", "TR1234 or TR9999?"),
-    *("I recommend The Golden Dragon, phone: 123-456-7890.", "Call 01223 555011, postcode CB2 1AB.", "Booked: ABC12345."),
+    *(
+        "",
+        "Goodbye.",
+        "Which area?",
+        "I recommend Oak Lodge.",
+        "Ask is in the north, or ask again.",
+        "TR1234 or TR9999?",
+    ),
+    *(
+        "I recommend The Golden Dragon, phone: 123-456-7890.",
+        "Call 01223 555011, postcode CB2 1AB.",
+        "Booked: ABC12345.",
+    ),
     *("[hotel_name] is at [value_address], phone [hotel_phone].", "[restaurant_name]: [ref]", "[train_id] at [leave]"),
     *("[value_name] has [choice] rooms [laughs]", "Köşk is in the centre; so is Mill House.", "Red Lantern's number?"),
 ]
@@ -77,7 +88,7 @@ RESPONSES = [
 _present = st.sampled_from(PRESENT)
 _words = st.sampled_from([*PRESENT, *ABSENT])
 _alternatives = _words | st.lists(_words, max_size=3) | st.builds("{}|{}".format, _present, _present)
-_bookable = st.fixed_dictionaries({slot: _present for slot in BOOKING})
+_bookable = st.fixed_dictionaries(dict.fromkeys(BOOKING, _present))
 _states: st.SearchStrategy[dict[str, Any]] = (
     st.dictionaries(st.sampled_from(SLOTS), _alternatives, max_size=4)
     | st.dictionaries(st.sampled_from(SLOTS), _alternatives, max_size=4)
@@ -171,7 +182,10 @@ def exemplary() -> tuple[Pair, ...]:
     found_hotel = {"hotel-area": "north", "hotel-pricerange": "cheap"}
     booked_hotel = {
         **found_hotel,
-        **{"hotel-name": "oak lodge", "hotel-bookday": "monday", "hotel-bookpeople": "2", "hotel-bookstay": "3"},
+        "hotel-name": "oak lodge",
+        "hotel-bookday": "monday",
+        "hotel-bookpeople": "2",
+        "hotel-bookstay": "3",
     }
     both = {**booked_hotel, "restaurant-area": "north", "restaurant-food": "chinese"}
     turns: list[dict[str, Any]] = [
@@ -188,7 +202,7 @@ def exemplary() -> tuple[Pair, ...]:
             "act_slots": (ActSlot("Booking-Book", "Ref", "AB12CD34"),),
             "state": booked_hotel,
             "requested": ("hotel-ref",),
-            "response": ("Oak Lodge is booked: AB12CD34.", "[hotel_name] is booked: [ref]."),
+            "response": ("Oak Lodge is booked: AB12CD34.", "[hotel_name] is booked: [hotel_ref]."),
         },
         {
             "intents": ("find_restaurant",),

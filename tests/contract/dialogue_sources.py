@@ -1,4 +1,4 @@
-"""What the values of each dialogue metric come from beside its own classes: functions, whole modules, files of words."""
+"""What the values of each dialogue metric come from beside its own classes: functions, modules, a file of words."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from turnwise.rooms import register_metrics
 
 ADAPTERS: dict[str, ModuleType] = {dialogue_adapter.ROOM: dialogue_adapter}
 """An adapter offers ROOM, CONTEXT, COVERED, SOURCES; the exceptions NO_PERFECT_INPUT, NO_PERFECT_SETTINGS,
-NOT_IN_EXAMPLES, NO_BASELINES and OTHER_PAGES, each with its reason; `records(min_size)`, a strategy for lists of records
-of whole clusters, each with its `unit`; `exemplary()`, records whose references nobody can do better than;
+NOT_IN_EXAMPLES and NO_BASELINES, each with its reason; OTHER_PAGES; `records(min_size)`, a strategy for lists of
+records of whole clusters, each with its `unit`; `exemplary()`, records whose references nobody can do better than;
 `batch(records, index)`; `examples()` and `example_batch(records)`; and the systems `perfect`, `silent` and
 `never_silent`, each from records to the same records with other predictions."""
 

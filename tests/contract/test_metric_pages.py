@@ -17,13 +17,12 @@ SPECS = {
     f"{room}/{name}": metric.spec
     for room in ADAPTERS
     for name, metric in metrics_of(room).items()
-    if not metric.spec.optional
+    if name not in ADAPTERS[room].OTHER_PAGES
 }
 SCORED = [
     full_name
     for full_name, spec in SPECS.items()
-    if spec.name not in ADAPTERS[spec.room].NO_PERFECT_INPUT
-    and not isinstance(metrics_of(spec.room)[spec.name], Derived)
+    if spec.name not in ADAPTERS[spec.room].NO_BASELINES and not isinstance(metrics_of(spec.room)[spec.name], Derived)
 ]
 SYSTEMS = {"silent": r"\|\s*silent\b", "never_silent": r"\|\s*never[- ]silent\b"}
 HEADINGS = ("Formula", "When it does not apply", "Roll-ups", "Baselines", "Worked example", "Source")
@@ -49,13 +48,16 @@ def numbers(text: str) -> set[float]:
 
 
 def score(spec: MetricSpec, system: str, settings: Settings) -> float:
-    """What a system that is no system scores on the examples, by the primary roll-up."""
+    """What a system that is no system scores by the primary roll-up: on the examples, or where the metric applies to
+    none of them, on the exemplary records."""
     adapter = ADAPTERS[spec.room]
     metric = metrics_of(spec.room)[spec.name]
     assert not isinstance(metric, Derived)
     made = metric(Settings(settings.profile, settings.values, adapter.CONTEXT))
-    found = measure(made, adapter.batch(getattr(adapter, system)(adapter.examples())))
-    value = rolled_up(made, made.outputs[0], found)
+    predict = getattr(adapter, system)
+    value = rolled_up(made, made.outputs[0], measure(made, adapter.example_batch(predict(adapter.examples()))))
+    if value is None:
+        value = rolled_up(made, made.outputs[0], measure(made, adapter.batch(predict(adapter.exemplary()))))
     assert value is not None, f"{spec.full_name} scores nothing for a {system} system"
     return value
 
@@ -95,7 +97,7 @@ def test_the_page_says_what_the_system_scores(full_name: str, system: str) -> No
     spec = SPECS[full_name]
     value = score(spec, system, Settings())
     assert round(value, 4) in numbers(row(full_name, system)), (
-        f"{full_name}.md: a {system.replace('_', ' ')} system scores {value:.4f} on the examples"
+        f"{full_name}.md: a {system.replace('_', ' ')} system scores {value:.4f}"
     )
 
 
@@ -112,6 +114,12 @@ def test_the_pages_numbers_for_other_settings() -> None:
     spec, text = SPECS["dialogue/slot_hallucination"], row("dialogue/slot_hallucination", "never_silent")
     for settings in (Settings(values={"scope": "all"}), Settings("spec")):
         assert round(score(spec, "never_silent", settings), 4) in numbers(text)
+
+
+def test_metrics_without_a_page_of_their_own_are_on_the_shared_one() -> None:
+    for adapter in ADAPTERS.values():
+        for name, shared in adapter.OTHER_PAGES.items():
+            assert name in (PAGES / f"{shared}.md").read_text("utf-8")
 
 
 def test_there_is_no_page_without_a_metric() -> None:

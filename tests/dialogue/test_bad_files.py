@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from turnwise.dialogue.load import read_dialogues
+from turnwise.dialogue.read import read_dialogues
 from turnwise.kernel.errors import InputError
 
 DEEP = "[" * 100_000 + "]" * 100_000

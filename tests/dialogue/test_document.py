@@ -149,20 +149,13 @@ def test_3_the_extension_to_act_slots() -> None:
     assert outputs("act_slot_accuracy", both, north) == {"accuracy": 0, "precision": 1 / 1, "recall": 1 / 2}
 
 
-def test_3_is_a_mean_over_dialogues() -> None:  # 004-1
-    inform, request = {"acts": ["Hotel-Inform"]}, {"acts": ["Hotel-Request"]}
-    dialogues = {"a": [(inform, inform), (inform, request), (inform, request)], "b": [(inform, inform)]}
-    for metric in ("action_type_accuracy", "intent_accuracy"):
-        if metric == "intent_accuracy":
-            dialogues = {
-                name: [
-                    ({"intents": reference["acts"]}, {"intents": prediction["acts"]}) for reference, prediction in pairs
-                ]
-                for name, pairs in dialogues.items()
-            }
-        result = run({name: list(pairs) for name, pairs in dialogues.items()}, metric)
-        assert result.value(metric, output="accuracy") == pytest.approx((1 / 3 + 1) / 2)
-        assert result.value(metric, "micro", output="accuracy") == pytest.approx(2 / 4)
+@pytest.mark.parametrize(("metric", "field"), [("intent_accuracy", "intents"), ("action_type_accuracy", "acts")])
+def test_2_3_are_means_over_dialogues(metric: str, field: str) -> None:  # 004-1
+    reference = {field: ["a"]}
+    right, wrong = (reference, reference), (reference, {field: ["b"]})
+    result = run({"a": [right, wrong, wrong], "b": [right]}, metric)
+    assert result.value(metric, output="accuracy") == pytest.approx((1 / 3 + 1) / 2)
+    assert result.value(metric, "micro", output="accuracy") == pytest.approx(2 / 4)
 
 
 # 4. Slot-level accuracy
@@ -269,9 +262,7 @@ def test_7_a_constraint_that_the_user_does_not_reuse() -> None:  # 004-17
     assert statuses(result, "memory_transfer") == ["not_applicable"]
     assert one("memory_transfer", *pairs, profile="spec") == 0 / 1  # "0.0 is correct - not a bug"
     elsewhere = {"hotel-area": "south"}  # another area is no repetition either
-    assert run({"d": restaurant_then_hotel(NORTH, elsewhere, NORTH, elsewhere)}, "memory_transfer").value(
-        "memory_transfer"
-    ) is (None)
+    assert one("memory_transfer", *restaurant_then_hotel(NORTH, elsewhere, NORTH, elsewhere)) is None
 
 
 @both_profiles
@@ -577,7 +568,7 @@ def test_10_every_domain_must_be_booked() -> None:  # 004-21
     assert one("task_completion", hotel(HOTEL, "request"), (user, books)) == 0
 
 
-PHONE = {"requested": ["restaurant-phone"]}
+PHONE: Row = {"requested": ["restaurant-phone"]}
 NUMBER = FOUND["phone"]
 
 
@@ -601,13 +592,13 @@ def test_10_information_goals(does: Row, expected: float, profile: str, database
 
 def test_10_an_answer_may_come_later_but_not_before() -> None:  # 004-15
     tells = {"acts": [f"Restaurant-Inform(phone={NUMBER})"]}
-    asked, silent = {**PHONE}, {"acts": ["Restaurant-Request"]}
-    assert one("task_completion", restaurant(silent, **asked), restaurant(tells)) == 1
-    assert one("task_completion", restaurant(tells), restaurant(silent, **asked)) == 0
+    silent = {"acts": ["Restaurant-Request"]}
+    assert one("task_completion", restaurant(silent, **PHONE), restaurant(tells)) == 1
+    assert one("task_completion", restaurant(tells), restaurant(silent, **PHONE)) == 0
 
 
 def test_10_all_that_was_requested() -> None:  # 004-15: the union
-    asked = {"requested": ["restaurant-phone", "restaurant-postcode"]}
+    asked: Row = {"requested": ["restaurant-phone", "restaurant-postcode"]}
     phone, postcode = ({"acts": [f"Restaurant-Inform({slot}={FOUND[slot]})"]} for slot in ("phone", "postcode"))
     assert one("task_completion", restaurant(phone, **asked)) == 0
     assert one("task_completion", restaurant(phone, **asked), restaurant(postcode)) == 1
@@ -620,6 +611,60 @@ def test_10_without_a_goal_and_without_actions() -> None:  # 004-21
     books.pop("action")
     result = run({"d": [(user, books)]}, "task_completion")
     assert statuses(result, "task_completion") == ["skipped"]
+
+
+def test_10_the_text_decides_whether_the_user_was_told(database: Path) -> None:  # 004-15: each requested slot
+    for does in ("inform", {"acts": ["Restaurant-Inform"]}):  # what exactly the act says is not known
+        assert one("task_completion", restaurant(does, "It is in the centre.", **PHONE), database=database) == 0
+        assert one("task_completion", restaurant(does, f"It is {NUMBER}.", **PHONE), database=database) == 1
+
+
+@pytest.mark.parametrize(
+    ("slot", "said"),
+    [("postcode", "CB4 1HA"), ("postcode", "cb41ha"), ("phone", "01223 369299"), ("phone", "01223-369-299")],
+)
+def test_10_a_value_of_the_database_however_it_is_spaced(slot: str, said: str, database: Path) -> None:  # 004-15
+    asked: Row = {"requested": [f"restaurant-{slot}"]}
+    pair = restaurant({"acts": ["Restaurant-Request"]}, f"Certainly: {said}.", **asked)
+    assert one("task_completion", pair, database=database) == 1
+
+
+def test_10_names_of_requested_slots_have_dialects() -> None:  # 004-5
+    asked: Row = {"requested": ["restaurant-postcode"]}
+    assert one("task_completion", restaurant({"acts": ["Restaurant-Inform(Post=cb41ha)"]}, **asked)) == 1
+
+
+def test_10_a_booking_belongs_to_the_domain_its_act_names() -> None:  # 004-21
+    user = {"domain": ["flight", "hotel"], "intents": ["book_flight"], "state": {"hotel-area": "north"}}
+    flight = (user, {**user, "intents": [], "acts": ["Flight-Book"]})
+    assert one("task_completion", flight) == 1  # a flight requires nothing, and it is booked
+    assert one("policy_compliance", flight, output="compliance") == 1  # no hotel is booked
+
+
+def test_10_slots_of_one_act_do_not_depend_on_the_act_beside_it() -> None:  # 004-11, 004-21
+    user = {"domain": "taxi", "intents": ["book_taxi"], "state": {**TAXI, "taxi-leave": "10:00"}}
+    for beside in ([], ["general-reqmore"], ["Taxi-Request"]):
+        books = {**user, "acts": ["Taxi-Inform(car=red volvo)", *beside]}
+        assert one("task_completion", (user, books)) == 1, beside
+
+
+def test_10_the_final_slots_are_the_last_that_are_known() -> None:
+    user, bye = hotel(HOTEL, "inform", intent="")
+    bye.pop("state")  # says goodbye and no more
+    assert one("task_completion", hotel(HOTEL, "book"), (user, bye)) == 1
+
+
+@pytest.mark.parametrize("metric", ["policy_compliance", "system_correctness", "task_completion"])
+def test_8_9_10_a_booking_whose_slots_are_not_known_is_not_judged(metric: str) -> None:  # G1: missing is never 0
+    user, books = hotel(HOTEL, "book")
+    books.pop("state")
+    assert set(statuses(run({"d": [(user, books)]}, metric), metric)) == {"skipped"}
+
+
+def test_9_without_the_reference_s_slots_nothing_is_expected() -> None:  # G1, 004-14: to book, or to request?
+    user, books = hotel(HOTEL, "book")
+    user.pop("state")
+    assert statuses(run({"d": [(user, books)]}, "system_correctness"), "system_correctness") == ["skipped"]
 
 
 # The table "Task Completion Rate vs System Correctness"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from turnwise.dialogue.formats.base import Dialogues
-from turnwise.dialogue.load import FORMATS, read_dialogues
+from turnwise.dialogue.read import FORMATS, read_dialogues
 from turnwise.dialogue.records import Exchange
 from turnwise.kernel.errors import InputError, UsageError
 

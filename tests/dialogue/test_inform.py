@@ -16,10 +16,11 @@ from turnwise.dialogue.batch import ExchangeBatch, empty_system
 from turnwise.dialogue.booked import read_booked_domains
 from turnwise.dialogue.database import Database, load_database, query_normaliser
 from turnwise.dialogue.formats.base import Dialogues
-from turnwise.dialogue.load import DialogueSource, read_dialogues
+from turnwise.dialogue.load import DialogueSource
 from turnwise.dialogue.metrics.inform import Inform, Success, domains_by_state
 from turnwise.dialogue.normalise import load_normaliser
 from turnwise.dialogue.pairing import pair_up
+from turnwise.dialogue.read import read_dialogues
 from turnwise.dialogue.records import Exchange, Goal, State
 from turnwise.dialogue.resources import Resources
 from turnwise.kernel.metric import Settings

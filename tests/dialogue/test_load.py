@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import turnwise
-from turnwise.dialogue.load import DialogueSource, read_dialogues
+from turnwise.dialogue.load import DialogueSource
 from turnwise.dialogue.normalise import load_normaliser
+from turnwise.dialogue.read import read_dialogues
 from turnwise.kernel.errors import InputError
 
 NONE = load_normaliser("none")

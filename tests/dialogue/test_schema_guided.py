@@ -10,7 +10,7 @@ import pytest
 
 from tests.shared_data import shared
 from turnwise.dialogue.formats.base import Dialogues
-from turnwise.dialogue.load import read_dialogues
+from turnwise.dialogue.read import read_dialogues
 from turnwise.dialogue.records import ActSlot, Exchange
 from turnwise.kernel.errors import InputError
 

@@ -70,8 +70,8 @@ def test_jsonl_has_every_score(kept: tuple[Store, Run, turnwise.Result], expecte
     rows = [json.loads(line) for line in text(kept, "jsonl").splitlines()]
     assert rows == expected
     assert list(rows[0]) == list(COLUMNS)
-    # 3 exchanges: for the system and 2 baselines 4 state metrics, 1 + 3 + 3 + 3 outputs of routing and acts, 4 of policy
-    # and system correctness; its latency, tokens and cost. For each dialogue and system: memory and task completion.
+    # 3 exchanges: for the system and 2 baselines 4 state metrics, 1 + 3 + 3 + 3 outputs of routing and acts, 4 of
+    # policy, system correctness; its latency, tokens, cost. Per dialogue and system: memory and task completion.
     dialogues = {row["item"] for row in rows if row["kind"] == "dialogue"}
     assert len(rows) == 3 * ((4 + 10 + 4 + 1) * 3 + 3) + len(dialogues) * 2 * 3
 

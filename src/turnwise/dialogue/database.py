@@ -15,7 +15,8 @@ from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from turnwise.dialogue.formats.base import BOM, broken_json, read_bytes, scalar_text
+from turnwise.dialogue.formats.base import BOM, broken_json, read_bytes
+from turnwise.dialogue.formats.fields import scalar_text
 from turnwise.dialogue.normalise import DONTCARE, Normaliser, load_normaliser
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads

@@ -14,8 +14,9 @@ from turnwise.dialogue.booked import read_booked_domains
 from turnwise.dialogue.database import load_database
 from turnwise.dialogue.files import write_dialogue_files
 from turnwise.dialogue.formats.base import Dialogues
-from turnwise.dialogue.load import DialogueSource, read_dialogues
+from turnwise.dialogue.load import DialogueSource
 from turnwise.dialogue.normalise import load_normaliser
+from turnwise.dialogue.read import read_dialogues
 from turnwise.dialogue.records import DIALOGUE, UNIT
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.tables import load_actions, load_policy, load_transfer

@@ -6,17 +6,16 @@ A reader keeps facts for all dialogues and exchanges only for as long as someone
 from __future__ import annotations
 
 import hashlib
-import re
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
 from typing import Any, Protocol
 
-from turnwise.dialogue.records import CONTENT, ActSlot, Exchange, Goal, item_id
+from turnwise.dialogue.formats.fields import SEE_FIELDS
+from turnwise.dialogue.records import CONTENT, Exchange, item_id
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
@@ -229,141 +228,6 @@ def broken_json(error: JSONDecodeError, where: str, data: bytes, line: int = 0) 
         expected="a JSON value, UTF-8",
         remedy="write the file with a JSON library; NaN and Infinity are not JSON",
     )
-
-
-def wrong_type(where: str, name: str, found: Any, expected: str) -> InputError:
-    """The error for a field of the wrong type."""
-    return InputError(
-        f"field {name!r} has the wrong type", where=where, found=shorten(found), expected=expected, remedy=SEE_FIELDS
-    )
-
-
-SEE_FIELDS = "docs/dialogue.md describes the fields and the formats"
-
-
-def text_values(value: Any, where: str, name: str) -> str | list[str]:
-    """A slot's value: text, a number or truth value as text, or a list of those (alternatives)."""
-    if type(value) is str:
-        return value
-    if isinstance(value, list):
-        return [scalar_text(v, where, name) for v in value]
-    return scalar_text(value, where, name)
-
-
-def scalar_text(value: Any, where: str, name: str) -> str:
-    """Text, or a number or truth value written as text; null is the empty text."""
-    if isinstance(value, str):
-        return value
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int) or (isinstance(value, float) and isfinite(value)):
-        return str(value)
-    raise wrong_type(where, name, value, "text, a number, or a list of those (alternatives)")
-
-
-def nested_state(raw: Any, where: str, names: dict[tuple[str, str], str]) -> dict[str, str | list[str]]:
-    """A state given as {domain: {slot: value}} or flat {domain-slot: value}, as a flat one. `names` is a memo."""
-    if not isinstance(raw, dict):
-        raise wrong_type(where, "state", raw, "an object: {slot: value} or {domain: {slot: value}}")
-    state: dict[str, str | list[str]] = {}
-    for key, value in raw.items():
-        if type(key) is not str:
-            raise wrong_type(where, "state", key, "slot names that are text")
-        if not isinstance(value, dict):
-            state[key] = text_values(value, where, f"state.{key}")
-            continue
-        for slot, inner in value.items():
-            name = names.get((key, slot)) or names.setdefault((key, slot), f"{key}-{slot}")
-            state[name] = inner if type(inner) is str else text_values(inner, where, f"state.{key}.{slot}")
-    return state
-
-
-def text_or_none(value: Any, where: str, name: str) -> str | None:
-    """A text, or nothing."""
-    if value is None or isinstance(value, str):
-        return value
-    raise wrong_type(where, name, value, "text")
-
-
-def texts(value: Any, where: str, name: str) -> tuple[str, ...] | None:
-    """A list of texts, one text, or nothing."""
-    if value is None:
-        return None
-    if isinstance(value, str):
-        return (value,)
-    if isinstance(value, list) and all(isinstance(v, str) for v in value):
-        return tuple(value)
-    raise wrong_type(where, name, value, "a list of texts")
-
-
-Acts = tuple[tuple[str, ...] | None, tuple[ActSlot, ...] | None]
-_WITH_SLOTS = re.compile(r"\s*([^()]+?)\s*\((.*)\)\s*")
-
-
-def acts_and_slots(raw: Any, where: str, name: str = "acts") -> Acts:
-    """The types of acts and what they say.
-
-    `["Hotel-Inform"]`, `["Hotel-Inform(area=north, stars=4)"]` or `{"Hotel-Inform": [["area", "north"]]}`.
-    """
-    if isinstance(raw, dict):
-        slots = tuple(
-            ActSlot(act, *pair) for act, pairs in raw.items() for pair in slot_pairs(pairs, where, f"{name}.{act}")
-        )
-        return tuple(raw), slots
-    acts = texts(raw, where, name)
-    if acts is None:
-        return None, None
-    found: list[ActSlot] = []
-    types: dict[str, None] = {}
-    told = True
-    for act in acts:
-        given = _WITH_SLOTS.fullmatch(act)
-        types[given[1] if given else act] = None
-        told = told and (given is not None or act.lower().startswith("general-"))
-        if given:
-            pairs = (piece.partition("=") for piece in given[2].split(",") if piece.strip())
-            found += [ActSlot(given[1], slot.strip(), value.strip()) for slot, _, value in pairs]
-    return tuple(types), tuple(found) if told else None
-
-
-def slot_pairs(raw: Any, where: str, name: str) -> list[tuple[str, str]]:
-    """`[[slot, value], ...]`; a slot alone has no value."""
-    if not isinstance(raw, list) or not all(isinstance(p, list) and p and isinstance(p[0], str) for p in raw):
-        raise wrong_type(where, name, raw, "a list of [slot, value] pairs")
-    return [(pair[0], scalar_text(pair[1], where, name) if len(pair) > 1 else "") for pair in raw]
-
-
-def goals_from(raw: Any, where: str) -> dict[str, Goal]:
-    """`{domain: {"info": {slot: value}, "reqt": [slot], "book": {slot: value}}}`; what has none of them is no goal."""
-    if not isinstance(raw, dict):
-        raise wrong_type(where, "goal", raw, "an object: domain to {info, reqt, book}")
-    goals = {}
-    for domain, parts in raw.items():
-        if not isinstance(parts, dict) or not parts.keys() & {"info", "reqt", "book"}:
-            continue
-        info, asked, book = parts.get("info") or {}, parts.get("reqt"), parts.get("book")
-        if not isinstance(info, dict) or not isinstance(book, dict | None):
-            raise wrong_type(where, f"goal.{domain}", parts, "info and book as objects: slot to value")
-        goals[domain.lower()] = Goal(
-            _filled(info, where, f"goal.{domain}.info"),
-            texts(asked, where, f"goal.{domain}.reqt") or (),
-            None if not book else _filled(book, where, f"goal.{domain}.book"),
-        )
-    return goals
-
-
-def _filled(slots: dict[str, Any], where: str, name: str) -> dict[str, str]:
-    """Slots with their values; truth values are notes of the corpus (`invalid`), not slots."""
-    return {slot: scalar_text(value, where, name) for slot, value in slots.items() if not isinstance(value, bool)}
-
-
-def real_intents(names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Without the ways to write that there is none."""
-    if names is None:
-        return None
-    return tuple(dict.fromkeys(name.strip() for name in names if name.strip().lower() not in ("", "none")))
 
 
 def check_ids(ids: Iterable[str], where: str) -> None:

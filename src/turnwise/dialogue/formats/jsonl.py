@@ -14,16 +14,11 @@ from collections import Counter
 from pathlib import Path
 from typing import IO, Any
 
-from turnwise.dialogue.formats.base import (
-    BOM,
+from turnwise.dialogue.formats.base import BOM, Facts, HeldDialogues, Tally, broken_json, missing_file
+from turnwise.dialogue.formats.fields import (
     SEE_FIELDS,
-    Facts,
-    HeldDialogues,
-    Tally,
     acts_and_slots,
-    broken_json,
     goals_from,
-    missing_file,
     nested_state,
     real_intents,
     slot_pairs,

@@ -10,11 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from turnwise.dialogue.formats.base import (
-    HeldDialogues,
-    Tally,
+from turnwise.dialogue.formats.base import HeldDialogues, Tally, check_ids
+from turnwise.dialogue.formats.fields import (
     acts_and_slots,
-    check_ids,
     goals_from,
     slot_pairs,
     text_or_none,

@@ -1,7 +1,7 @@
 """MultiWOZ 2.2 as Hugging Face gives it (`multi_woz_v22`): one row per dialogue, its turns as parallel lists.
 
 Rows come as JSONL, as a JSON list or as parquet. Some writers turn parallel lists into lists of objects; both are read
-at every level. What the turns mean is settled in `schema_guided`.
+at every level. What the turns mean is settled in `frames`.
 """
 
 from __future__ import annotations
@@ -11,17 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from turnwise.dialogue.formats.base import (
-    BOM,
-    HeldDialogues,
-    broken_json,
-    read_bytes,
-    scalar_text,
-    text_or_none,
-    texts,
-    wrong_type,
-)
-from turnwise.dialogue.formats.schema_guided import (
+from turnwise.dialogue.formats.base import BOM, HeldDialogues, broken_json, read_bytes
+from turnwise.dialogue.formats.fields import scalar_text, text_or_none, texts, wrong_type
+from turnwise.dialogue.formats.frames import (
     Frame,
     FrameNotes,
     Said,

@@ -8,15 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from turnwise.dialogue.formats.base import (
-    SEE_FIELDS,
-    HeldDialogues,
-    check_ids,
-    nested_state,
-    text_or_none,
-    texts,
-    wrong_type,
-)
+from turnwise.dialogue.formats.base import HeldDialogues, check_ids
+from turnwise.dialogue.formats.fields import SEE_FIELDS, nested_state, text_or_none, texts, wrong_type
 from turnwise.dialogue.records import Exchange
 from turnwise.kernel.errors import InputError
 

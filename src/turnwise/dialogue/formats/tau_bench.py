@@ -12,7 +12,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnwise.dialogue.formats.base import HeldDialogues, Tally, check_ids, wrong_type
+from turnwise.dialogue.formats.base import HeldDialogues, Tally, check_ids
+from turnwise.dialogue.formats.fields import wrong_type
 from turnwise.dialogue.records import Exchange
 from turnwise.kernel.errors import InputError, shorten
 
