@@ -11,12 +11,15 @@ from turnwise.dialogue.tables import ActionTable
 
 
 def actions(exchange: Exchange, table: ActionTable) -> tuple[str, ...] | None:
-    """What the system did: its own word for it, or else what its acts mean; None where neither is known."""
-    if exchange.action is not None:
-        return (exchange.action,)
-    if exchange.acts is None:
+    """What the system did: its own word for it, or else what its acts mean; None where neither is known.
+
+    A booking among the acts counts whatever the system calls it.
+    """
+    if exchange.action is None and exchange.acts is None:
         return None
-    found = (table.action(act, slots) for act, slots in _acts(exchange))
+    found = [table.action(act, slots) for act, slots in _acts(exchange)]
+    if exchange.action is not None:
+        found = [exchange.action, *(action for action in found if action == "book")]
     return tuple(dict.fromkeys(action for action in found if action is not None))
 
 
@@ -34,46 +37,52 @@ def bookings(pair: Pair, resources: Resources) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for act, slots in _acts(made):
         if resources.actions.action(act, slots) == "book":
-            domain = act.partition("-")[0].strip().lower()
-            found[domain if domain in resources.policy.required else _booked_domain(pair, resources)] = None
+            found[act_domain(act, pair, resources)] = None
     if not found and made.action == "book":
         found[_booked_domain(pair, resources)] = None
     return tuple(found)
 
 
+def act_domain(act: str, pair: Pair, resources: Resources) -> str:
+    """The domain an act speaks about; `Booking-Book` does not say."""
+    domain = act.partition("-")[0].strip().lower()
+    return _booked_domain(pair, resources) if domain == "booking" else domain
+
+
 def _booked_domain(pair: Pair, resources: Resources) -> str:
     """The domain of a booking that does not name one: what the system, else the reference, speaks about."""
-    made = pair.prediction
-    own = made.intents if made is not None else None
     candidates = [
-        *booking_intents(own),
+        *wished(pair, resources),
         *pair.predicted_domains,
-        *booking_intents(pair.reference.intents),
+        *booking_domains(pair.reference, resources),
         *reference_domains(pair.reference),
     ]
     return next((name for name in candidates if name in resources.policy.required), candidates[0] if candidates else "")
 
 
-def booking_intents(intents: tuple[str, ...] | None) -> tuple[str, ...]:
-    """The domains of `book_*` intents."""
-    return domains_of_names(tuple(n for n in map(folded_intent, intents or ()) if n.startswith("book_")), "_")
+def booking_domains(exchange: Exchange, resources: Resources) -> tuple[str, ...]:
+    """The domains that an exchange's intents want booked: `book_hotel` says which, `ReserveHotel` is about its own."""
+    names = [folded_intent(name) for name in exchange.intents or ()]
+    wanted = [name for name in names if resources.actions.intent(name) == "book"]
+    named = domains_of_names(tuple(name for name in wanted if "_" in name), "_")
+    return named or (exchange.domains or () if wanted else ())
 
 
 def violations(pair: Pair, resources: Resources, normaliser: Normaliser, *, by_intent: bool) -> list[dict[str, object]]:
     """The bookings made (with `by_intent`: wished for) without what they require, and what was missing."""
     made = pair.prediction
-    if made is None:
+    if made is None or made.state is None:
         return []
-    domains = wished(pair) if by_intent else bookings(pair, resources)
+    domains = wished(pair, resources) if by_intent else bookings(pair, resources)
     state = normaliser.state(made.state)
     missing = {domain: resources.policy.missing(domain, state) for domain in domains}
     return [{"booking": domain, "missing": slots} for domain, slots in missing.items() if slots]
 
 
-def wished(pair: Pair) -> tuple[str, ...]:
+def wished(pair: Pair, resources: Resources) -> tuple[str, ...]:
     """The domains that the user, as the system or else the reference says, wants to book."""
-    own = pair.prediction.intents if pair.prediction is not None else None
-    return booking_intents(own if own is not None else pair.reference.intents)
+    made = pair.prediction
+    return booking_domains(made if made is not None and made.intents is not None else pair.reference, resources)
 
 
 def expected_action(pair: Pair, resources: Resources, normaliser: Normaliser) -> str | None:
@@ -85,11 +94,15 @@ def expected_action(pair: Pair, resources: Resources, normaliser: Normaliser) ->
     reference = pair.reference
     if reference.intents is None:
         return reference.action
-    wanted = booking_intents(reference.intents)
+    wanted = booking_domains(reference, resources)
     if wanted:
+        if reference.state is None:
+            return None
         state = normaliser.state(reference.state)
         return "request" if any(resources.policy.missing(domain, state) for domain in wanted) else "book"
-    return "search" if reference.intents else "inform"
+    if not reference.intents:
+        return "inform"
+    return "search" if any(resources.actions.intent(folded_intent(n)) == "search" for n in reference.intents) else None
 
 
 # What the user asked for
@@ -114,32 +127,39 @@ def requests(dialogue: Dialogue, resources: Resources, normaliser: Normaliser) -
     if any(names is not None for names in annotated):
         for place, names in enumerate(annotated):
             for name in names or ():
-                found.setdefault(asked_slot(name, resources, normaliser), place)
+                domains = reference_domains(dialogue.pairs[place].reference)
+                full = f"{domains[0]}-{name}" if "-" not in name and domains else name
+                found.setdefault(asked_slot(full, resources, normaliser), place)
     elif dialogue.goal is not None:
         for domain, goal in dialogue.goal.items():
             found.update({asked_slot(f"{domain}-{name}", resources, normaliser): 0 for name in goal.requests})
     return found
 
 
-def booking_goals(dialogue: Dialogue) -> tuple[str, ...]:
+def booking_goals(dialogue: Dialogue, resources: Resources) -> tuple[str, ...]:
     """The domains the user wants to book: from the reference's intents; where it has none, from the goal."""
-    intents = [pair.reference.intents for pair in dialogue.pairs]
-    if any(names is not None for names in intents):
-        return tuple(dict.fromkeys(domain for names in intents for domain in booking_intents(names)))
+    references = [pair.reference for pair in dialogue.pairs]
+    if any(reference.intents is not None for reference in references):
+        return tuple(dict.fromkeys(domain for one in references for domain in booking_domains(one, resources)))
     return tuple(domain for domain, goal in (dialogue.goal or {}).items() if goal.booking)
 
 
-def mentioned(pairs: Iterable[tuple[str, str]], resources: Resources, normaliser: Normaliser) -> dict[str, set[str]]:
+def mentioned(
+    pairs: Iterable[tuple[str, str]], resources: Resources, normaliser: Normaliser
+) -> dict[str, frozenset[str]]:
     """Slots with the values that acts or spans give them."""
     found: dict[str, set[str]] = {}
     for name, value in pairs:
-        if value.strip() not in ("", "?", "none"):
-            found.setdefault(asked_slot(name, resources, normaliser), set()).add(value.strip().lower())
-    return found
+        text = value.strip().lower()
+        if text not in ("", "?"):
+            values = found.setdefault(asked_slot(name, resources, normaliser), set())
+            values.update({text} - {"none"})  # `Hotel-Inform(internet=none)` says that there is internet
+    return {slot: frozenset(values) for slot, values in found.items()}
 
 
-def said_by_acts(exchange: Exchange) -> Iterator[tuple[str, str]]:
-    """(`domain-slot`, value) of everything the system's acts and marked spans tell the user."""
+def said_by_acts(exchange: Exchange, pair: Pair, resources: Resources) -> Iterator[tuple[str, str]]:
+    """(`domain-slot`, value) of everything that one side's acts and marked spans tell the user."""
     for said in exchange.act_slots or ():
-        yield f"{said.act.partition('-')[0].lower()}-{said.slot}", said.value
+        if resources.actions.action(said.act, (said.slot,)) != "request":
+            yield f"{act_domain(said.act, pair, resources)}-{said.slot}", said.value
     yield from exchange.spans or ()

@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from importlib import resources
 from operator import or_
 from pathlib import Path
@@ -167,10 +167,15 @@ def query_normaliser() -> Normaliser:
         return load_normaliser(str(path))
 
 
-@cache
 def load_database(path: Path) -> Database:
-    """The database in a folder of `<domain>_db.json` files, each a list of entities."""
+    """The database in a folder of `<domain>_db.json` files, each a list of entities; read again only if one changed."""
     files = _files(path)
+    return _loaded(path, tuple((file, file.stat().st_size, file.stat().st_mtime_ns) for file in files))
+
+
+@lru_cache(maxsize=4)
+def _loaded(path: Path, states: tuple[tuple[Path, int, int], ...]) -> Database:
+    files = [file for file, _, _ in states]
     entities: dict[str, Sequence[Entity]] = {}
     hashes = []
     for file in files:

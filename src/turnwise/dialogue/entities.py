@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from turnwise.dialogue.acting import actions
 from turnwise.dialogue.database import Database
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.placeholders import looks_delexicalised
-from turnwise.dialogue.records import Pair, reference_domains
+from turnwise.dialogue.records import Exchange, Pair, reference_domains
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.tables import load_words
 from turnwise.kernel.score import JSON
@@ -20,13 +21,19 @@ NAMED = ("restaurant", "hotel", "attraction")
 """Domains whose entities go by a name."""
 SHORT = 4
 """A name of one word with so few letters may be a common word (`ask`): it counts only where it is written as a name."""
-_SHAPES = {
+SHAPES = {
     "phone": re.compile(r"(?<![\d-])(?:\+?\d[\d -]{7,14}\d)(?![\d-])"),
     "postcode": re.compile(r"\b[a-z]{1,2}\d{1,2}[a-z]?[ ,.]?\d[a-z]{2}\b", re.IGNORECASE),
     "trainid": re.compile(r"\btr\d{4}\b", re.IGNORECASE),
 }
+"""Attributes that belong to one entity, by how they are written."""
 _WORD = r"[A-Z][\w'’&-]+"
-_PROPER_NAME = re.compile(rf"{_WORD}(?: (?:(?:and|of|the|at|on|&) )?{_WORD})+")
+_OFFERED = re.compile(
+    r"(?:\b(?i:recommend|suggest|called|named|try|found|offer|booked|about|there is|there's|i have)\b"
+    r"(?: (?:you|at|to|a table at|a room at|is))?(?: (?i:the))?) "
+    rf"({_WORD}(?: (?:(?:and|of|the|at|on|&) )?{_WORD})*)"
+)
+"""A proper name behind words that offer something: the only names that are recognised without the database."""
 
 
 class Mention(NamedTuple):
@@ -44,7 +51,7 @@ class Mention(NamedTuple):
         return self.reason is not None
 
     @property
-    def evidence(self) -> JSON:
+    def evidence(self) -> dict[str, JSON]:
         """What was found, and what was expected instead."""
         return {self.kind: self.text, "expected": "an entity that the database returns", "found": self.reason}
 
@@ -63,27 +70,29 @@ class _Index:
     """All words of all texts: what a proper name may be made of without being invented."""
 
 
-def mentions(pair: Pair, resources: Resources, normaliser: Normaliser) -> list[Mention] | None:
-    """The entities a response names; None where it names none by its nature: there is no text, or only placeholders."""
+def mentions(pair: Pair, resources: Resources, normaliser: Normaliser) -> list[Mention]:
+    """The entities that a response, or an act, names."""
     made, database = pair.prediction, resources.database
-    if made is None or database is None or not made.response or looks_delexicalised(made.response):
-        return None
+    if made is None or database is None:
+        return []
     known = _index(database)
     state = normaliser.state(made.state)
-    said = _plain(" ".join([pair.reference.user or "", made.user or "", *(v for vs in state.values() for v in vs)]))
+    user = " ".join([pair.reference.user or "", made.user or "", *(v for vs in state.values() for v in vs)])
+    text = "" if made.response is None or looks_delexicalised(made.response) else made.response
+    honest = "fail" in (actions(made, resources.actions) or ())  # what is named instead need not be what was asked for
     found: dict[tuple[str, str], Mention] = {}
-    for kind, text in _candidates(made.response, known, pair):
-        key = (kind, _key(kind, text))
-        if key in found or (kind == "name" and f" {key[1]} " in f" {said} "):
+    for kind, written in (*_candidates(text, known, pair, database), *_named_by_acts(made)):
+        key = (kind, _key(kind, written))
+        if key in found or _said(key, user):
             continue  # said once is enough, and what the user said is not invented
-        places = known.places.get(key, ())
-        found[key] = Mention(kind, text, _reason(places, database, state, made.state is not None))
+        places = known.places.get(key) or _similar(key, database)
+        found[key] = Mention(kind, written, _reason(places, database, state, made.state is not None and not honest))
     return list(found.values())
 
 
 def invented(pair: Pair, resources: Resources, normaliser: Normaliser) -> list[Mention]:
     """The mentioned entities that the database did not return."""
-    return [mention for mention in mentions(pair, resources, normaliser) or [] if mention.invented]
+    return [mention for mention in mentions(pair, resources, normaliser) if mention.invented]
 
 
 def names_in(text: str, database: Database) -> str | None:
@@ -93,37 +102,69 @@ def names_in(text: str, database: Database) -> str | None:
     return found[0] if found and len(found[0]) > SHORT else None
 
 
-def _reason(places: Places, database: Database, state: dict[str, tuple[str, ...]], known: bool) -> str | None:
+def joined(text: str) -> str:
+    """Letters and digits only: `CB4 1HA` is `cb41ha`."""
+    return re.sub(r"[\W_]+", "", text.lower())
+
+
+def _said(key: tuple[str, str], user: str) -> bool:
+    kind, text = key
+    return f" {text} " in f" {_plain(user)} " if kind == "name" else text in joined(user)
+
+
+def _similar(key: tuple[str, str], database: Database) -> Places:
+    """The entities whose name is as similar as a search by name requires."""
+    kind, text = key
+    found = []
+    for domain in NAMED if kind == "name" else ():
+        # Without the column everything would be found.
+        rows = database.find(domain, {"name": text}) if database.values(domain, "name") else 0
+        found += [(domain, row) for row in range(len(database.entities(domain))) if rows >> row & 1]
+    return tuple(found)
+
+
+def _named_by_acts(made: Exchange) -> Iterator[tuple[str, str]]:
+    for said in made.act_slots or ():
+        if said.slot.strip().lower() == "name" and said.value.strip().lower() not in ("", "?", "none", "dontcare"):
+            yield "name", said.value
+
+
+def _reason(places: Places, database: Database, state: dict[str, tuple[str, ...]], wanted: bool) -> str | None:
+    """Why an entity is invented; `wanted` asks whether it also meets the state."""
     if not places:
         return "not in the database"
-    if not known:
+    if not wanted:
         return None
     for domain, row in places:
         prefix = f"{domain}-"
-        wanted = {slot.removeprefix(prefix): values[0] for slot, values in state.items() if slot.startswith(prefix)}
-        if database.matches(domain, row, wanted):
+        asked = {slot.removeprefix(prefix): values for slot, values in state.items() if slot.startswith(prefix)}
+        if database.matches(domain, row, asked):
             return None
     return "in the database, but not what the state asks for"
 
 
-def _candidates(text: str, known: _Index, pair: Pair) -> Iterator[tuple[str, str]]:
+def _candidates(text: str, known: _Index, pair: Pair, database: Database) -> Iterator[tuple[str, str]]:
     """(kind, text as written) of everything in a response that could be an entity's."""
+    if not text:
+        return
     taken: list[tuple[int, int]] = []
     for match in known.names.finditer(text) if known.names is not None else ():
         if len(match[0]) > SHORT or (match[0][0].isupper() and match.start() and text[match.start() - 2] not in ".!?"):
             taken.append(match.span())
             yield "name", match[0]
-    taxi = "taxi" in (*pair.predicted_domains, *reference_domains(pair.reference))
-    for kind, shape in _SHAPES.items():
-        if kind == "phone" and taxi:
+    domains = {*pair.predicted_domains, *reference_domains(pair.reference)}
+    for kind, shape in SHAPES.items():
+        if kind == "phone" and "taxi" in domains:
             continue  # a taxi has whatever number it has
         for match in shape.finditer(text):
             if kind != "phone" or 9 <= sum(c.isdigit() for c in match[0]) <= 13:
                 yield kind, match[0]
-    for match in _PROPER_NAME.finditer(text):
-        inside = any(start < match.end() and match.start() < end for start, end in taken)
-        if not inside and any(word not in known.texts for word in _plain(match[0]).split()):
-            yield "name", match[0]
+    if domains and not domains & set(database.domains):
+        return  # it may well be something that this database does not list
+    for match in _OFFERED.finditer(text):
+        inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
+        if not inside and any(word not in known.texts for word in _plain(match[1]).split()):
+            yield "name", match[1]
 
 
 @lru_cache(maxsize=4)
@@ -135,21 +176,24 @@ def _index(database: Database) -> _Index:
         for row, entity in enumerate(database.entities(domain)):
             for column, text in entity.items():
                 words.update(_plain(text).split())
-                if (column == "name" and domain in NAMED) or column in _SHAPES:
+                if (column == "name" and domain in NAMED) or column in SHAPES:
                     places.setdefault((column, _key(column, text)), []).append((domain, row))
             if domain in NAMED and _plain(entity.get("name", "")):
                 names.add(_key("name", entity["name"]))
-    pattern = "|".join(r"[\W_]+".join(map(re.escape, name.split())) for name in sorted(names, key=len, reverse=True))
+    pattern = "|".join(r"[\W_]+".join(map(_as_written, name.split())) for name in sorted(names, key=len, reverse=True))
     found = re.compile(rf"(?<!\w)(?:{pattern})(?!\w)", re.IGNORECASE) if pattern else None
     return _Index(found, {key: tuple(value) for key, value in places.items()}, frozenset(words))
 
 
 def _plain(text: str) -> str:
     """Lower case, without punctuation."""
-    return " ".join(re.sub(r"[^\w]+", " ", text.lower().replace("'s", "s").replace("’s", "s")).split())
+    return " ".join(re.sub(r"[^\w]+", " ", re.sub(r"\s?['’]s\b", "s", text.lower())).split())
+
+
+def _as_written(word: str) -> str:
+    """A pattern for a plain word: `johns` is also `john's`."""
+    return rf"{re.escape(word[:-1])}(?:\s?['’])?s" if len(word) > 2 and word.endswith("s") else re.escape(word)
 
 
 def _key(kind: str, text: str) -> str:
-    if kind == "name":
-        return _plain(text).removeprefix("the ")
-    return re.sub(r"[\W_]+", "", text.lower())
+    return _plain(text).removeprefix("the ") if kind == "name" else joined(text)

@@ -150,8 +150,8 @@ def domains_of_names(names: tuple[str, ...] | None, separator: str) -> tuple[str
     """Distinct domains of `find_hotel` (separator _) or `Hotel-Inform` (separator -), in order."""
     found: dict[str, None] = {}
     for name in names or ():
-        first, _, rest = name.lower().partition(separator)
-        domain = rest if separator == "_" else first
+        first, _, rest = name.strip().lower().partition(separator)
+        domain = (rest or first) if separator == "_" else first
         if domain and domain not in ("general", "booking", "none"):
             found[domain] = None
     return tuple(found)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 
 from turnwise.dialogue.database import Database
 from turnwise.dialogue.tables import ActionTable, PolicyTable, TransferTable, load_actions, load_policy, load_transfer
+
+policy, transfer, actions = cache(load_policy), cache(load_transfer), cache(load_actions)
+"""What comes with turnwise is read once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
     """The defaults are the tables that come with turnwise, and no database."""
 
-    policy: PolicyTable = field(default_factory=load_policy)
-    transfer: TransferTable = field(default_factory=load_transfer)
-    actions: ActionTable = field(default_factory=load_actions)
+    policy: PolicyTable = field(default_factory=policy)
+    transfer: TransferTable = field(default_factory=transfer)
+    actions: ActionTable = field(default_factory=actions)
     database: Database | None = None

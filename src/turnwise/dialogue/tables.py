@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
+from turnwise.dialogue.normalise import load_normaliser
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.signature import digest
 
@@ -38,6 +39,7 @@ class _ActionData(_Table):
     acts: dict[_Name, _Action]
     meets: dict[_Action, list[_Action]] = {}
     slots: dict[_Name, _Name] = {}
+    intents: dict[_Name, Literal["book", "search"]] = {}
 
 
 class _WordData(_Table):
@@ -82,6 +84,7 @@ class ActionTable:
     meets: Mapping[str, tuple[str, ...]]
     slots: Mapping[str, str]
     """The short slot names of acts, in full."""
+    intents: tuple[tuple[str, str], ...]
     _known: dict[str, str | None] = field(default_factory=dict, compare=False)
 
     def action(self, act: str, slots: Iterable[str] = ()) -> str | None:
@@ -96,41 +99,49 @@ class ActionTable:
             self._known[act] = next((action for pattern, action in plain if fnmatchcase(name, pattern)), None)
         return self._known[act]
 
+    def intent(self, name: str) -> str | None:
+        """What a user with this intent wants done: book or search; None for an intent the table does not know."""
+        return next((wish for pattern, wish in self.intents if fnmatchcase(name, pattern)), None)
+
     def accepts(self, expected: str, done: Iterable[str]) -> bool:
         """Whether any of the actions meets the expected one."""
         return bool({expected, *self.meets.get(expected, ())} & set(done))
 
 
-@cache
 def load_policy(path: Path | None = None) -> PolicyTable:
     """The rules of a file, or those that come with turnwise."""
     data, name = _read(path, "policy", _PolicyData)
     required = {
-        domain: tuple((slot,) if isinstance(slot, str) else tuple(slot) for slot in slots)
+        domain: tuple(
+            tuple(_slot(domain, one) for one in ([choice] if isinstance(choice, str) else choice)) for choice in slots
+        )
         for domain, slots in data.booking.items()
     }
     return PolicyTable(name, _digest(data), required)
 
 
-@cache
 def load_transfer(path: Path | None = None) -> TransferTable:
     """The slots of a file, or those that come with turnwise."""
     data, name = _read(path, "transferable", _TransferData)
     return TransferTable(name, _digest(data), tuple(dict.fromkeys(data.slots)))
 
 
-@cache
 def load_actions(path: Path | None = None) -> ActionTable:
     """The table of a file, or the one that comes with turnwise."""
     data, name = _read(path, "actions", _ActionData)
     meets: dict[str, tuple[str, ...]] = {action: tuple(met) for action, met in data.meets.items()}
-    return ActionTable(name, _digest(data), tuple(data.acts.items()), meets, data.slots)
+    return ActionTable(name, _digest(data), tuple(data.acts.items()), meets, data.slots, tuple(data.intents.items()))
 
 
 @cache
 def load_words(name: str) -> frozenset[str]:
     """A list of words that comes with turnwise."""
     return frozenset(_read(None, name, _WordData)[0].words)
+
+
+def _slot(domain: str, name: str) -> str:
+    """The canonical name, without its domain, of `bookday`, `book day` or `hotel-bookday`."""
+    return load_normaliser("none").domain_slot(domain, name.removeprefix(f"{domain}-")).partition("-")[2]
 
 
 def _digest(data: _Table) -> str:
@@ -147,13 +158,21 @@ def _read(path: Path | None, built_in: str, shape: type[_T]) -> tuple[_T, str]:
         content = own.read_bytes() if path is None else path.read_bytes()
     except OSError as error:
         what = error.strerror or str(error)
-        raise InputError(f"{where} cannot be read", where=where, found=what, expected="a YAML file") from error
+        raise InputError(
+            f"{where} cannot be read", where=where, found=what, expected="a YAML file", remedy="check the path"
+        ) from error
     try:
         return shape.model_validate(yaml.load(content, Loader=_Loader)), built_in if path is None else path.stem  # noqa: S506
     except yaml.YAMLError as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
-        raise InputError("this is not YAML", where=place, found=problem, expected="YAML") from error
+        raise InputError(
+            "this is not YAML",
+            where=place,
+            found=" ".join(problem.split()),
+            expected="YAML, as UTF-8",
+            remedy="docs/dialogue.md shows the built-in file",
+        ) from error
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(

@@ -78,6 +78,7 @@ def texts(value: Any, where: str, name: str) -> tuple[str, ...] | None:
 
 
 Acts = tuple[tuple[str, ...] | None, tuple[ActSlot, ...] | None]
+_NEXT_SLOT = re.compile(r",(?=[^,=]+=)")
 _WITH_SLOTS = re.compile(r"\s*([^()]+?)\s*\((.*)\)\s*")
 
 
@@ -94,17 +95,16 @@ def acts_and_slots(raw: Any, where: str, name: str = "acts") -> Acts:
     acts = texts(raw, where, name)
     if acts is None:
         return None, None
+    given = [(act, _WITH_SLOTS.fullmatch(act)) for act in acts]
+    types = dict.fromkeys(match[1] if match else act for act, match in given)
+    # Acts of which none says anything were written without their slots, unless they never have any.
+    if not any(match for _, match in given) and not all(act.lower().startswith("general-") for act in acts):
+        return tuple(types), None
     found: list[ActSlot] = []
-    types: dict[str, None] = {}
-    told = True
-    for act in acts:
-        given = _WITH_SLOTS.fullmatch(act)
-        types[given[1] if given else act] = None
-        told = told and (given is not None or act.lower().startswith("general-"))
-        if given:
-            pairs = (piece.partition("=") for piece in given[2].split(",") if piece.strip())
-            found += [ActSlot(given[1], slot.strip(), value.strip()) for slot, _, value in pairs]
-    return tuple(types), tuple(found) if told else None
+    for match in (match for _, match in given if match):
+        pieces = (piece.partition("=") for piece in _NEXT_SLOT.split(match[2]) if piece.strip())
+        found += [ActSlot(match[1], slot.strip(), value.strip()) for slot, _, value in pieces]
+    return tuple(types), tuple(found)
 
 
 def slot_pairs(raw: Any, where: str, name: str) -> list[tuple[str, str]]:

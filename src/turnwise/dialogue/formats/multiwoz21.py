@@ -64,9 +64,8 @@ def _exchanges(dialogue_id: str, log: list[Any], where: str, names: dict[tuple[s
             raise wrong_type(place, "(turn)", wrong, "an object with text and metadata")
         state = _state(system.get("metadata"), place, names)
         asked = _acts(user, place)
-        acts, act_slots = (
-            acts_and_slots(_acts(system, place), place, "dialog_act") if "dialog_act" in system else (None, None)
-        )
+        # A system turn always does something: one without acts is one that nobody annotated.
+        acts, act_slots = acts_and_slots(_acts(system, place) or None, place, "dialog_act")
         exchanges.append(
             Exchange(
                 dialogue_id=dialogue_id,

@@ -10,9 +10,7 @@ from turnwise.dialogue.metrics import ROOM
 from turnwise.dialogue.metrics.exchange_metric import SET_OUTPUTS, SOURCE, Names, SetMetric
 from turnwise.dialogue.records import UNIT, Exchange, Pair
 from turnwise.kernel.metric import MetricSpec
-from turnwise.kernel.score import Measurement, not_applicable, skipped
-
-NO_ACT = "no act in this exchange"
+from turnwise.kernel.score import Measurement, skipped
 
 
 class ActionTypeAccuracy(SetMetric):
@@ -35,7 +33,7 @@ class ActionTypeAccuracy(SetMetric):
         """The types of the reference's acts."""
         if pair.reference.acts is None:
             return skipped("no reference acts")
-        return _types(pair.reference) or not_applicable(NO_ACT)
+        return _types(pair.reference)
 
     def predicted(self, batch: ExchangeBatch, pair: Pair) -> Names | None:
         """The types of the predicted acts."""
@@ -63,7 +61,7 @@ class ActSlotAccuracy(SetMetric):
         """The reference's acts, each with a slot and its value."""
         if pair.reference.act_slots is None:
             return skipped("no reference acts with slots")
-        return _with_slots(pair.reference, batch) or not_applicable(NO_ACT)
+        return _with_slots(pair.reference, batch)
 
     def predicted(self, batch: ExchangeBatch, pair: Pair) -> Names | None:
         """The predicted acts, each with a slot and its value."""

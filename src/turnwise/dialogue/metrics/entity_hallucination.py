@@ -52,10 +52,10 @@ class EntityHallucination(Metric):
 
 def _measured(pair: Pair, batch: ExchangeBatch) -> Measurement:
     made = pair.prediction
-    if made is None or made.response is None:
+    if made is None or (made.response is None and not made.act_slots):
         return skipped(MISSING)
-    if looks_delexicalised(made.response):
+    if made.response is not None and looks_delexicalised(made.response):
         return not_applicable("the response is delexicalised")
-    found = mentions(pair, batch.resources, batch.normaliser) or []
+    found = mentions(pair, batch.resources, batch.normaliser)
     wrong = [mention.evidence for mention in found if mention.invented]
     return measured((len(wrong), len(found)), evidence=wrong or None)

@@ -64,10 +64,10 @@ class SetMetric(Metric):
             evidence = {"expected": sorted(expected), "found": sorted(given)}
         yield "accuracy", measured((float(found is not None and expected == given),), evidence=evidence)
         yield "precision", measured((hits, len(given))) if given else not_applicable("nothing predicted")
-        yield "recall", measured((hits, len(expected)))
+        yield "recall", measured((hits, len(expected))) if expected else not_applicable("nothing expected")
 
     def expected(self, batch: ExchangeBatch, pair: Pair) -> Names | Measurement:
-        """The right names, never none; or why there are none."""
+        """The right names, or why they are not known."""
         raise NotImplementedError(f"{type(self).__name__} does not say what is expected")
 
     def predicted(self, batch: ExchangeBatch, pair: Pair) -> Names | None:

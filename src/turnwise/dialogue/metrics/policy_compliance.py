@@ -81,7 +81,7 @@ class PolicyCompliance(Metric):
             if unscored is not None:
                 yield from ((pair.unit, output.name, unscored) for output in self.spec.outputs)
                 continue
-            booked = wished(pair) if by_intent else bookings(pair, batch.resources)
+            booked = wished(pair, batch.resources) if by_intent else bookings(pair, batch.resources)
             broken = violations(pair, batch.resources, batch.normaliser, by_intent=by_intent)
             violated = float(bool(broken))
             yield pair.unit, "compliance", measured((1 - violated,), evidence=broken or None)

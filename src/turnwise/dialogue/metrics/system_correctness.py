@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from turnwise.dialogue.acting import actions, expected_action, violations
+from turnwise.dialogue.acting import actions, bookings, expected_action, violations
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.entities import invented
 from turnwise.dialogue.metrics import ROOM
@@ -40,12 +40,14 @@ class SystemCorrectness(Metric):
     def _verdict(self, pair: Pair, batch: ExchangeBatch) -> Measurement:
         expected = expected_action(pair, batch.resources, batch.normaliser)
         if expected is None:
-            return skipped("no reference intents")
+            return skipped("the right action is not known: no reference intents, or none that the table of actions has")
         made = pair.prediction
         done = None if made is None else actions(made, batch.resources.actions)
         if done is None:
             wrong = {"missing": "prediction" if made is None else NO_ACTS, "expected": expected}
             return skipped(MISSING) if batch.submitted_only else measured((0.0,), evidence=wrong)
+        if made is not None and made.state is None and bookings(pair, batch.resources):
+            return skipped("a booking, but no predicted state")
         faults: dict[str, Any] = {}
         if not batch.resources.actions.accepts(expected, done):
             faults["action"] = {"expected": expected, "found": list(done)}

@@ -10,6 +10,7 @@ from turnwise.dialogue.answers import answered
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.entities import invented
 from turnwise.dialogue.metrics import ROOM
+from turnwise.dialogue.metrics.entity_hallucination import NO_DATABASE
 from turnwise.dialogue.metrics.exchange_metric import not_carried
 from turnwise.dialogue.metrics.policy_compliance import NO_ACTS, SOURCE, VIOLATION
 from turnwise.dialogue.records import DIALOGUE, Dialogue, Pair, domain_of
@@ -40,42 +41,47 @@ class TaskCompletion(Metric):
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One verdict per dialogue, with what was not reached."""
         lacking = not_carried(batch, "acts", "action")
+        if self.settings.values["gate_on_hallucination"] and batch.resources.database is None:
+            lacking = skipped(NO_DATABASE)
         for dialogue in batch.dialogues:
             yield dialogue.unit, "value", lacking or self._verdict(dialogue, batch)
 
     def _verdict(self, dialogue: Dialogue, batch: ExchangeBatch) -> Measurement:
-        to_book = booking_goals(dialogue)
+        to_book = booking_goals(dialogue, batch.resources)
         to_answer = requests(dialogue, batch.resources, batch.normaliser)
         if not to_book and not to_answer:
             return not_applicable("no goal")
-        heard = [pair for pair in dialogue.pairs if pair.prediction is not None]
+        heard = [(pair, pair.prediction) for pair in dialogue.pairs if pair.prediction is not None]
+        states = [made.state for _, made in heard if made.state is not None]
         if not heard and batch.submitted_only:
             return skipped(MISSING)
-        done = [actions(pair.prediction, batch.resources.actions) for pair in heard if pair.prediction]
-        if heard and all(found is None for found in done):
+        if heard and all(actions(made, batch.resources.actions) is None for _, made in heard):
             return skipped(NO_ACTS)
+        if heard and to_book and not states:
+            return skipped("no predicted state")
         faults: dict[str, Any] = {}
-        state = batch.normaliser.state(heard[-1].prediction.state if heard and heard[-1].prediction else None)
-        booked = {domain for pair in heard for domain in bookings(pair, batch.resources)}
+        state = batch.normaliser.state(states[-1] if states else None)
+        booked = {domain for pair, _ in heard for domain in bookings(pair, batch.resources)}
         failed: set[str] = set()
         for domain in to_book:
             missing = batch.resources.policy.missing(domain, state)
             if missing or domain not in booked:
                 failed.add(domain)
-                faults.setdefault("bookings", []).append(
-                    {"booking": domain, "expected": "booked", "found": _found(domain in booked), "missing": missing}
-                )
+                done = "booked" if domain in booked else "no booking"
+                fault = {"booking": domain, "expected": "booked", "found": done, "missing": missing}
+                faults.setdefault("bookings", []).append(fault)
         for slot, place in to_answer.items():
             if not answered(dialogue.pairs, slot, place, batch.resources, batch.normaliser):
                 failed.add(domain_of(slot))
                 faults.setdefault("requests", []).append({"slot": slot, "expected": "answered", "found": None})
-        broken = list(self._policy(dialogue.pairs, batch))
-        if broken:
-            faults["policy"] = broken
-        gated = bool(broken) or (bool(self.settings.values["gate_on_hallucination"]) and _invents(dialogue, batch))
+        gates = {"policy": list(self._policy(dialogue.pairs, batch))}
+        if self.settings.values["gate_on_hallucination"]:
+            gates["hallucination"] = list(_invented(dialogue.pairs, batch))
+        faults |= {name: found for name, found in gates.items() if found}
+        closed = any(gates.values())
         domains = list(dict.fromkeys([*to_book, *map(domain_of, to_answer)]))
-        parts = Parts(domains, ([float(not gated and domain not in failed) for domain in domains],))
-        return measured((float(not gated and not failed),), evidence=faults or None, parts=parts)
+        parts = Parts(domains, ([float(not closed and domain not in failed) for domain in domains],))
+        return measured((float(not closed and not failed),), evidence=faults or None, parts=parts)
 
     def _policy(self, pairs: Iterable[Pair], batch: ExchangeBatch) -> Iterator[dict[str, Any]]:
         by_intent = self.settings.values["violation"] == "intent"
@@ -84,9 +90,7 @@ class TaskCompletion(Metric):
                 yield {"exchange": pair.unit.id, **broken}
 
 
-def _found(booked: bool) -> str:
-    return "booked" if booked else "no booking"
-
-
-def _invents(dialogue: Dialogue, batch: ExchangeBatch) -> bool:
-    return any(invented(pair, batch.resources, batch.normaliser) for pair in dialogue.pairs)
+def _invented(pairs: Iterable[Pair], batch: ExchangeBatch) -> Iterator[dict[str, Any]]:
+    for pair in pairs:
+        for mention in invented(pair, batch.resources, batch.normaliser):
+            yield {"exchange": pair.unit.id, **mention.evidence}
