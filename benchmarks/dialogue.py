@@ -1,7 +1,8 @@
 """The dialogue room against Python's `json.load` of the same files, from one run: `name  ratio  goal` per line.
 
-Everything is included: starting the process, reading, four metrics with evidence, all rows stored, 1,000 resamples,
-the CSVs. Without the published predictions, generated dialogues of the same size stand in for them.
+Everything is included: starting the process, reading, metrics with evidence, all rows stored, 1,000 resamples, the
+CSVs. Inform and Success are seconds of CPU on top of a run without them. Without the published predictions, generated
+dialogues of the same size stand in for them.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import tempfile
 import time
 import zipfile
 from pathlib import Path
+from typing import NamedTuple
 
 REPEATS = 5
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+STATE = ("slot_accuracy", "joint_goal_accuracy", "joint_goal_accuracy_without_dontcare", "slot_hallucination")
 TURNWISE = str(Path(sys.executable).with_name("turnwise"))
 
 
@@ -24,15 +27,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
         references, predictions = published() or generated(work, 1000, "published-size")
-        seconds, baseline = interleaved(
-            lambda: load(references, predictions), lambda: run(work, references, predictions)
-        )
-        report("dialogue: everything / json.load", baseline / seconds, "<= 10")
+        peer = lambda: load(references, predictions)  # noqa: E731
+        seconds, ours = interleaved(peer, lambda: run(work, references, predictions, "--metrics", *STATE))
+        report("dialogue: four state metrics / json.load", ours / seconds, "<= 10")
+        seconds, ours = interleaved(peer, lambda: run(work, references, predictions))
+        report("dialogue: all metrics / json.load", ours / seconds, "<= 14")
+        if (SHARED / "multiwoz_db").exists():
+            goals = ["--database", str(SHARED / "multiwoz_db")]
+            goals += ["--booked-domains", str(SHARED / "multiwoz_predictions" / "booked_domains.json")]
+            plain = min(run(work, references, predictions, "--metrics", *STATE).cpu for _ in range(3))
+            wanted = ("--metrics", *STATE, "inform", "success", *goals)
+            more = min(run(work, references, predictions, *wanted).cpu for _ in range(3))
+            report("dialogue: inform and success, seconds on top", more - plain, "< 1")
         small = generated(work, 1000, "small")
         large = generated(work, 10_000, "large")
-        times = [min(run(work, *files)[0] for _ in range(2)) for files in (small, large)]
+        times = [min(run(work, *files, "--metrics", *STATE).seconds for _ in range(2)) for files in (small, large)]
         report("dialogue: 10x the data, time", times[1] / times[0], "<= 11")
-        peaks = [run(work, *files)[1] for files in (small, large)]
+        peaks = [run(work, *files, "--metrics", *STATE).memory for files in (small, large)]
         report("dialogue: 10x the data, peak memory", peaks[1] / peaks[0], "about 1")
 
 
@@ -60,18 +71,29 @@ def load(references: Path, predictions: Path) -> None:
                 json.load(file)
 
 
-def run(work: Path, references: Path, predictions: Path) -> tuple[float, int]:
-    """Seconds and peak memory (bytes) of one whole run into a fresh database."""
+class Cost(NamedTuple):
+    """What one whole run took: seconds, seconds of CPU, bytes at its peak."""
+
+    seconds: float
+    cpu: float
+    memory: int
+
+
+def run(work: Path, references: Path, predictions: Path, *options: str) -> Cost:
+    """One whole run into a fresh database."""
     out = Path(tempfile.mkdtemp(dir=work))
     command = [TURNWISE, "run", "dialogue", "--references", str(references), "--predictions", str(predictions)]
-    command += ["--db", str(out / "runs.sqlite"), "--out", str(out)]
+    command += ["--db", str(out / "runs.sqlite"), "--out", str(out), *options]
     measure = (
         "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, "
-        "stderr=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        "stderr=subprocess.DEVNULL); r = resource.getrusage(resource.RUSAGE_CHILDREN); "
+        "print(r.ru_utime + r.ru_stime, r.ru_maxrss)"
     )
     start = time.perf_counter()
     done = subprocess.run([sys.executable, "-c", measure, *command], check=True, capture_output=True, text=True)
-    return time.perf_counter() - start, int(done.stdout) * 1024
+    seconds = time.perf_counter() - start
+    cpu, memory = done.stdout.split()
+    return Cost(seconds, float(cpu), int(memory) * 1024)
 
 
 def interleaved(peer, ours) -> tuple[float, float]:  # type: ignore[no-untyped-def]
@@ -81,7 +103,7 @@ def interleaved(peer, ours) -> tuple[float, float]:  # type: ignore[no-untyped-d
         start = time.perf_counter()
         peer()
         peers.append(time.perf_counter() - start)
-        own.append(ours()[0])
+        own.append(ours().seconds)
     return min(peers), min(own)
 
 

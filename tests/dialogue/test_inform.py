@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -345,13 +343,3 @@ def test_the_source_of_the_active_domain_matters() -> None:
     made = batches("augpt", True)  # says itself which domains are active
     assert percent(Inform, made, active_domain="state") == pytest.approx(76.0)
     assert percent(Success, made, active_domain="state") == pytest.approx(58.4)
-
-
-def test_it_takes_less_than_a_second() -> None:
-    load_database.cache_clear()  # nothing is remembered
-    fresh = Resources(database=load_database(shared("multiwoz_db")))
-    made = [replace(batch, resources=fresh) for batch in batches("pptod", True)]
-    start = time.process_time()
-    percent(Inform, made)
-    percent(Success, made)
-    assert time.process_time() - start < 1.0

@@ -51,12 +51,10 @@ def _answers(pair: Pair, slot: str, known: frozenset[str], resources: Resources,
     if any(found.slot == name and found.domain in (None, domain) for found in placeholders(text)):
         return True
     shape = _SHAPES.get(name)
-    if shape is not None and text:
-        written = {joined(match[0]) for match in shape.finditer(text)}
-        return bool(written & {joined(value) for value in known} if known else written)
+    written = {joined(match[0]) for match in shape.finditer(text)} if shape is not None else set()
     if known and text:
-        return any(_has(text.lower(), value) for value in known)
-    return made.act_slots is None and _tells(pair, domain_of(slot), resources)
+        return bool(written & set(map(joined, known))) or any(_has(text.lower(), value) for value in known)
+    return bool(written) or (made.act_slots is None and _tells(pair, domain_of(slot), resources))
 
 
 def _tells(pair: Pair, domain: str, resources: Resources) -> bool:

@@ -149,7 +149,8 @@ def _candidates(text: str, known: _Index, pair: Pair, database: Database) -> Ite
         return
     taken: list[tuple[int, int]] = []
     for match in known.names.finditer(text) if known.names is not None else ():
-        if len(match[0]) > SHORT or (match[0][0].isupper() and match.start() and text[match.start() - 2] not in ".!?"):
+        inside = match.start() > 1 and text[match.start() - 2] not in ".!?"
+        if len(match[0]) > SHORT or (match[0][0].isupper() and inside):
             taken.append(match.span())
             yield "name", match[0]
     domains = {*pair.predicted_domains, *reference_domains(pair.reference)}

@@ -14,11 +14,13 @@ import numpy as np
 from turnwise.kernel.jsontext import dumps_clean
 from turnwise.kernel.metric import Batch, Metric
 from turnwise.kernel.score import Measurement, Status, Unit, failed
-from turnwise.store.rows import measurement_row
+from turnwise.store.rows import SCORE_COLUMNS, measurement_row
 from turnwise.store.run import BatchRows
 
 ITEM_BITS = 20
 """Item numbers are the batch's index and the place in it, so they are the same whoever measures in whatever order."""
+
+ITEM_COLUMN = SCORE_COLUMNS.index("item")
 
 Found = tuple[Unit, str, Measurement]
 
@@ -89,6 +91,8 @@ def _rows(
     values = _values(metric, measurements)
     rows = []
     seen = set()
+    # The row of a measurement that many units share ("predictions carry no acts"): only the item differs.
+    unscored: dict[tuple[int, str], tuple[Any, ...]] = {}
     for (unit, output, measurement), value in zip(measurements, values, strict=True):
         if value is not None and not np.isfinite(value):
             measurement, value = failed("the value is not a finite number"), None
@@ -102,7 +106,14 @@ def _rows(
         if key in seen:
             raise ValueError(f"{metric.spec.full_name} scored {unit.id} twice")
         seen.add(key)
+        same = (id(measurement), output)
+        if same in unscored:
+            row = unscored[same]
+            rows.append((*row[:ITEM_COLUMN], item, *row[ITEM_COLUMN + 1 :]))
+            continue
         rows.append(measurement_row(number, output, item, value, measurement))
+        if measurement.status is not Status.SCORED and not variant:
+            unscored[same] = rows[-1]
     return rows
 
 

@@ -311,7 +311,16 @@ def _rewards(raw: Any, where: str) -> tuple[float, ...] | None:
     """One number, or one per trial."""
     if raw is None:
         return None
-    return tuple(_number(one, where, "reward") for one in (raw if isinstance(raw, list) else [raw]))
+    rewards = tuple(_number(one, where, "reward") for one in (raw if isinstance(raw, list) else [raw]))
+    if max(rewards, default=0) > 1:
+        raise InputError(
+            "field 'reward' is out of range",
+            where=where,
+            found=shorten(raw),
+            expected="between 0 (failed) and 1 (solved)",
+            remedy="divide by the highest reward there is",
+        )
+    return rewards
 
 
 def _number(value: Any, where: str, name: str) -> float:

@@ -63,8 +63,8 @@ def _trial(raw: Any, place: str, tally: Tally) -> tuple[str, _Trial]:
     place = f"{place} (task {task})"
     if isinstance(number, bool) or not isinstance(number, int):
         raise wrong_type(place, "trial", number, "a whole number")
-    if isinstance(reward, bool) or not isinstance(reward, int | float) or not (isfinite(reward) and reward >= 0):
-        raise wrong_type(place, "reward", reward, "a number, 0 or more")
+    if isinstance(reward, bool) or not isinstance(reward, int | float) or not (isfinite(reward) and 0 <= reward <= 1):
+        raise wrong_type(place, "reward", reward, "a number between 0 and 1")
     if not isinstance(messages, list) or not all(isinstance(message, dict) for message in messages):
         raise wrong_type(place, "traj", messages, "a list of messages {role, content}")
     info = raw.get("info")

@@ -38,21 +38,22 @@ class SetMetric(Metric):
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """Accuracy, and precision and recall where the metric has them, per exchange."""
         lacking = not_carried(batch, *self.fields)
-        outputs = {output.name for output in self.spec.outputs}
+        outputs = [output.name for output in self.spec.outputs]
+        if lacking is not None:
+            yield from ((pair.unit, output, lacking) for pair in batch.pairs for output in outputs)
+            return
         for pair in batch.pairs:
-            for name, found in self._verdicts(batch, pair, lacking):
+            for name, found in self._verdicts(batch, pair):
                 if name in outputs:
                     yield pair.unit, name, found
                 elif name == "accuracy":
                     yield pair.unit, "value", found
 
-    def _verdicts(
-        self, batch: ExchangeBatch, pair: Pair, lacking: Measurement | None
-    ) -> Iterator[tuple[str, Measurement]]:
+    def _verdicts(self, batch: ExchangeBatch, pair: Pair) -> Iterator[tuple[str, Measurement]]:
         expected = self.expected(batch, pair)
         found = None if pair.prediction is None else self.predicted(batch, pair)
-        if lacking is not None or isinstance(expected, Measurement) or (found is None and batch.submitted_only):
-            unscored = lacking or (expected if isinstance(expected, Measurement) else skipped(MISSING))
+        if isinstance(expected, Measurement) or (found is None and batch.submitted_only):
+            unscored = expected if isinstance(expected, Measurement) else skipped(MISSING)
             yield from ((name, unscored) for name in ("accuracy", "precision", "recall"))
             return
         given = found or frozenset()

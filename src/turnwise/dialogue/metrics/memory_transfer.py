@@ -75,7 +75,8 @@ def _measured(dialogue: Dialogue, batch: ExchangeBatch, held: bool) -> Measureme
     if not switches:
         return not_applicable("no change of domain")
     if batch.submitted_only:
-        switches = [switch for switch in switches if dialogue.pairs[switch.last].prediction is not None]
+        looked_at = [switch.first if held else switch.last for switch in switches]
+        switches = [s for s, at in zip(switches, looked_at, strict=True) if dialogue.pairs[at].prediction is not None]
     find = _held if held else _repeated
     events = [event for switch in switches for event in find(dialogue.pairs, switch, batch)]
     if not events:

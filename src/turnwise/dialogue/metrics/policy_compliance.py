@@ -73,9 +73,7 @@ class PolicyCompliance(Metric):
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """Four numbers per exchange."""
         by_intent = self.settings.values["violation"] == "intent"
-        lacking = not_carried(batch, "intents") if by_intent else not_carried(batch, "acts", "action")
-        if by_intent and any(pair.reference.intents is not None for pair in batch.pairs):
-            lacking = None  # the reference's intents stand in
+        lacking = None if by_intent else not_carried(batch, "acts", "action")
         for pair in batch.pairs:
             unscored = lacking or _unscored(pair, batch, by_intent)
             if unscored is not None:
@@ -97,10 +95,9 @@ def _unscored(pair: Pair, batch: ExchangeBatch, by_intent: bool) -> Measurement 
     if made is None:
         return skipped(MISSING)
     if by_intent:
-        known = made.intents is not None or pair.reference.intents is not None
-        return None if known else skipped("no intents")
-    if actions(made, batch.resources.actions) is None:
+        if made.intents is None and pair.reference.intents is None:
+            return skipped("no intents")
+    elif actions(made, batch.resources.actions) is None:
         return skipped(NO_ACTS)
-    if made.state is None and bookings(pair, batch.resources):
-        return skipped("no predicted state")
-    return None
+    booked = wished(pair, batch.resources) if by_intent else bookings(pair, batch.resources)
+    return skipped("no predicted state") if made.state is None and booked else None
