@@ -13,7 +13,6 @@ from turnwise.dialogue import batch as batch_module
 from turnwise.dialogue.metrics import (
     acts,
     entity_hallucination,
-    exchange_metric,
     inform,
     memory_transfer,
     policy_compliance,
@@ -37,14 +36,12 @@ _DOMAINS: Sources = (records.domain_of, records.domains_of_names, records.refere
 _PREDICTED_DOMAINS: Sources = (records.changed_domains, pairing.pair_up, Normaliser.state)
 _DIALOGUES: Sources = (records.Dialogue, pairing.dialogues)
 _STATES: Sources = (
-    *(exchange_metric.not_carried, state_metric.parts_by_turn, states.encode, states._encode_side),
+    *(state_metric.parts_by_turn, states.encode, states._encode_side),
     *(states._predicted_values, states._compare, states.Cells, states.StateTable, states.counts),
 )
-_NAMES: Sources = (exchange_metric.not_carried, records.folded_intent, *_DOMAINS)
-_ACTS: Sources = (exchange_metric.not_carried, acts._types, acts._with_slots, acting.asked_slot, Normaliser)
-_ACTING: Sources = (
-    *(exchange_metric.not_carried, acting, tables.ActionTable, tables.PolicyTable, *_DOMAINS, *_PREDICTED_DOMAINS),
-)
+_NAMES: Sources = (records.folded_intent, *_DOMAINS)
+_ACTS: Sources = (acts._types, acts._with_slots, acting.asked_slot, Normaliser)
+_ACTING: Sources = (*(acting, tables.ActionTable, tables.PolicyTable, *_DOMAINS, *_PREDICTED_DOMAINS),)
 _ENTITIES: Sources = (
     *(entities, placeholders, database, tables.load_words),
     Path(turnwise.dialogue.__path__[0]) / "data" / "common.yaml",
@@ -58,8 +55,8 @@ SOURCES: dict[str, Sources] = {
     "act_slot_accuracy": _ACTS,
     **dict.fromkeys(STATE_METRICS, _STATES),
     "slot_hallucination": (*_STATES, states.in_scope, states._codes, *_DOMAINS, *_PREDICTED_DOMAINS),
-    "entity_hallucination": (exchange_metric.not_carried, entity_hallucination._measured, *_ENTITIES),
-    "memory_transfer": (memory_transfer, tables.TransferTable, exchange_metric.not_carried, *_DOMAINS, *_DIALOGUES),
+    "entity_hallucination": (entity_hallucination._measured, *_ENTITIES),
+    "memory_transfer": (memory_transfer, tables.TransferTable, *_DOMAINS, *_DIALOGUES),
     "policy_compliance": (policy_compliance._unscored, *_ACTING),
     "system_correctness": (*_ACTING, *_ENTITIES),
     "task_completion": (task_completion, answers, *_ACTING, *_ENTITIES, *_DIALOGUES),

@@ -194,12 +194,24 @@ def test_predictions_that_predict_nothing_are_bad_input(said: dict[str, str]) ->
     assert "state" in (caught.value.expected or "")
 
 
-def test_what_a_system_never_gives_is_not_counted_as_wrong() -> None:
+def test_predictions_that_no_metric_can_use_are_bad_input() -> None:
     predictions = [{"dialogue_id": "a", "turn_id": 0, "response": "hello"}]
-    found = turnwise.evaluate({"references": dialogue("a"), "predictions": predictions})
-    [result] = [r for r in found.results if r["metric"] == "joint_goal_accuracy" and r["primary"] and not r["group"]]
-    assert result["value"] is None
-    assert result["missing"] == {"predictions carry no state": result["n_total"]}
+    with pytest.raises(InputError, match="nothing to measure") as caught:
+        turnwise.evaluate({"references": dialogue("a"), "predictions": predictions})
+    assert "prediction.state" in (caught.value.expected or "")
+
+
+def test_what_a_system_never_gives_is_not_counted_as_wrong() -> None:
+    references = [{**line, "domain": "hotel"} for line in dialogue("a")]
+    predictions = [{"dialogue_id": "a", "turn_id": 0, "domain": "hotel"}]
+    for metrics in (None, ["joint_goal_accuracy"]):
+        found = turnwise.evaluate({"references": references, "predictions": predictions}, metrics=metrics)
+        [result] = [r for r in found.results if r["metric"] == "joint_goal_accuracy" and r["primary"]]
+        assert (result["value"], result["n_scored"], result["group"]) == (None, 0, {})
+        assert result["missing"] == {"no prediction.state": result["n_total"]}
+        assert result["n_total"] == len(references)
+        statuses = [score.status for score in found.scores if score.metric == "dialogue/joint_goal_accuracy"]
+        assert statuses == ["skipped"] * len(references)
 
 
 @pytest.mark.parametrize("content", [{"a": []}, {"a": [], "b": []}])

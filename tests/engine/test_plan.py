@@ -77,6 +77,7 @@ def test_a_plan_as_json() -> None:
                 "signature": "test/planned|v2|profile=turnwise",
                 "applies_to": 7,
                 "missing": {"prediction.state": 3},
+                "lacking": None,
             }
         ],
         "findings": [

@@ -70,10 +70,11 @@ def test_jsonl_has_every_score(kept: tuple[Store, Run, turnwise.Result], expecte
     rows = [json.loads(line) for line in text(kept, "jsonl").splitlines()]
     assert rows == expected
     assert list(rows[0]) == list(COLUMNS)
-    # 3 exchanges: for the system and 2 baselines 4 state metrics, 1 + 3 + 3 + 3 outputs of routing and acts, 4 of
-    # policy, system correctness; its latency, tokens, cost. Per dialogue and system: memory and task completion.
+    # 3 exchanges: for the system and 2 baselines 4 state metrics and the domain; its latency, tokens and cost; intents,
+    # acts, acts with slots, policy and correctness are not measured, which is said once. Per dialogue: memory for all 3,
+    # and that task completion is not measured.
     dialogues = {row["item"] for row in rows if row["kind"] == "dialogue"}
-    assert len(rows) == 3 * ((4 + 10 + 4 + 1) * 3 + 3) + len(dialogues) * 2 * 3
+    assert len(rows) == 3 * ((4 + 1) * 3 + 3 + 5) + len(dialogues) * (3 + 1)
 
 
 def test_csv_has_every_score(kept: tuple[Store, Run, turnwise.Result], expected: list[dict[str, Any]]) -> None:

@@ -9,14 +9,13 @@ from typing import Any
 
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import dialogues
-from turnwise.dialogue.records import DIALOGUE, FIELDS, Dialogue, Exchange, Pair, reference_domains
+from turnwise.dialogue.records import DIALOGUE, Dialogue, Exchange, Pair, reference_domains
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.states import StateTable, encode
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
 
 MISSING = "missing prediction"
-EVERYTHING = frozenset({*FIELDS, "placeholders"})
 
 
 @dataclass
@@ -28,8 +27,8 @@ class ExchangeBatch:
     normaliser: Normaliser
     submitted_only: bool = False
     resources: Resources = field(default_factory=Resources)
-    carried: frozenset[str] = EVERYTHING
-    """Fields that at least one prediction of the run carries: what a system never gives is not asked of it."""
+    delexicalised: bool = True
+    """Whether responses have placeholders where values would be; False where they turned out to have names."""
 
     def items(self) -> Iterable[Item]:
         """Every exchange, with both sides as they were read, and after the exchanges of a dialogue the dialogue."""
@@ -50,7 +49,9 @@ class ExchangeBatch:
 
     def with_pairs(self, pairs: Sequence[Pair]) -> ExchangeBatch:
         """The same batch with other pairs."""
-        return ExchangeBatch(self.index, pairs, self.normaliser, self.submitted_only, self.resources, self.carried)
+        return ExchangeBatch(
+            self.index, pairs, self.normaliser, self.submitted_only, self.resources, self.delexicalised
+        )
 
     @cached_property
     def dialogues(self) -> list[Dialogue]:
@@ -90,7 +91,7 @@ def empty_system(batch: ExchangeBatch) -> ExchangeBatch:
 def oracle(batch: ExchangeBatch) -> ExchangeBatch:
     """What a system that knows the references would have predicted."""
     found = _with_predictions(batch, lambda pair: _first_choice(pair.reference, batch.normaliser))
-    found.carried -= {"placeholders"}  # people answer in words
+    found.delexicalised = False  # people answer in words
     return found
 
 
@@ -109,7 +110,7 @@ def _with_predictions(batch: ExchangeBatch, predict: Callable[[Pair], Exchange])
         prediction = predict(pair)
         pairs.append(Pair(pair.unit, pair.reference, prediction, prediction.domains or ()))
     changed = batch.with_pairs(pairs)
-    changed.carried = EVERYTHING
+    changed.delexicalised = True
     return changed
 
 

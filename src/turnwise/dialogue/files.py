@@ -29,7 +29,10 @@ def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder:
         for unit in (UNIT, DIALOGUE)
     )
     results = [r for r in store.rollups(run) if not r["variant"]]
-    silent = {metric_label(r) for r in results} - {metric_label(r) for r in results if r["n_scored"]}
+    known, heard = (
+        {(r["metric"], r["output"]) for r in results if r["n_scored"] or not only} for only in (False, True)
+    )
+    silent = {(f"{run.suite}/{metric}", output) for metric, output in known - heard}  # the summary says why
     paths = [folder / name for name in ("turns.csv", "turns.jsonl", "dialogues.csv", "dialogues.jsonl")]
     with (
         whole_file(paths[0]) as turns,
@@ -39,7 +42,7 @@ def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder:
     ):
         turn_rows = CsvWriter(turns, ["dialogue_id", "turn_id", "domain", *of_turns, "missing"])
         dialogue_rows = CsvWriter(dialogues, ["dialogue_id", "exchanges", *of_turns, *of_dialogues, "missing"])
-        for dialogue_id, items in groupby(_items(store, run), key=lambda found: found[0]["cluster"]):
+        for dialogue_id, items in groupby(_items(store, run, silent), key=lambda found: found[0]["cluster"]):
             table: list[dict[str, float | None]] = []
             own: list[Row] = []
             for item, scores in items:
@@ -50,11 +53,11 @@ def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder:
                 turn_id = turn_of(item["id"], dialogue_id)
                 domain = loads(item["dimensions"]).get("domain")
                 cells = _cells(scores)
-                turn_rows.write([dialogue_id, turn_id, domain, *map(cells.get, of_turns), _missing(scores, silent)])
+                turn_rows.write([dialogue_id, turn_id, domain, *map(cells.get, of_turns), _missing(scores)])
                 turn_lines.write(_line({"dialogue_id": dialogue_id, "turn_id": turn_id, "domain": domain}, scores))
             cells = _cells(own)
             means = [_mean(table, name) for name in of_turns]
-            row = [dialogue_id, len(table), *means, *map(cells.get, of_dialogues), _missing(own, silent)]
+            row = [dialogue_id, len(table), *means, *map(cells.get, of_dialogues), _missing(own)]
             dialogue_rows.write(row)
             if own:
                 dialogue_lines.write(_line({"dialogue_id": dialogue_id}, own))
@@ -65,10 +68,8 @@ def _cells(scores: list[Row]) -> dict[str, Any]:
     return {s["name"]: s["label"] if s["value"] is None else s["value"] for s in scores}
 
 
-def _missing(scores: list[Row], silent: set[str]) -> str:
-    """Why scores are missing; metrics that have none in the whole run are left to the summary."""
-    missing = [s for s in scores if s["status"] != "scored" and s["name"] not in silent]
-    return "; ".join(f"{s['name']}: {s['reason']}" for s in missing)
+def _missing(scores: list[Row]) -> str:
+    return "; ".join(f"{s['name']}: {s['reason']}" for s in scores if s["status"] != "scored")
 
 
 def _labels(metric: Metric) -> list[str]:
@@ -89,9 +90,9 @@ def _write_rewrites(path: Path, source: DialogueSource) -> Path:
     )
 
 
-def _items(store: Store, run: Run) -> Iterator[tuple[Row, list[Row]]]:
+def _items(store: Store, run: Run, silent: set[tuple[str, str]]) -> Iterator[tuple[Row, list[Row]]]:
     """Each exchange and dialogue with its real scores (no baselines), in the order of the data."""
-    for item, scores in stream_items_with_scores(store, run):
+    for item, scores in stream_items_with_scores(store, run, without=silent):
         yield item, [{**s, "name": _name(s)} for s in scores if not s["variant"]]
 
 

@@ -50,8 +50,7 @@ class DialogueSource:
         self._predicted = match_ids(self.references, self.predictions)
         self.n_items = sum(facts.exchanges for facts in self.references.facts.values())
         self._batches = _batch_bounds(self.references)
-        carried = {name for name, count in self.predictions.tally.fields.items() if count}
-        self._carried = frozenset(carried | ({"placeholders"} if "response" in carried else set()))
+        self._delexicalised = True
         self._check()
 
     @property
@@ -95,7 +94,9 @@ class DialogueSource:
         for index, dialogue_ids in enumerate(self._batches):
             if index not in done:
                 pairs = [pair for dialogue_id in dialogue_ids for pair in self.pairs(dialogue_id)]
-                yield ExchangeBatch(index, pairs, self.normaliser, self.submitted_only, self.resources, self._carried)
+                yield ExchangeBatch(
+                    index, pairs, self.normaliser, self.submitted_only, self.resources, self._delexicalised
+                )
 
     def pairs(self, dialogue_id: str) -> list[Pair]:
         """The exchanges of a dialogue with what was predicted for them."""
@@ -124,7 +125,8 @@ class DialogueSource:
 
     def _check_content(self) -> None:
         """At least one prediction must predict something."""
-        if not self._carried - {"user", "booked", "goal", "placeholders"}:
+        carried = {name for name, count in self.predictions.tally.fields.items() if count}
+        if not carried - {"user", "booked", "goal"}:
             raise InputError(
                 "there is nothing to measure: no predicted exchange predicts anything",
                 where=str(self.predictions.path),
@@ -179,7 +181,7 @@ class DialogueSource:
         for dialogue_id in list(self._predicted.values())[:LOOKED_AT]:
             for place, exchange in enumerate(self.predictions.exchanges(dialogue_id)):
                 if exchange.response and (named := names_in(exchange.response, database)):
-                    self._carried -= {"placeholders"}
+                    self._delexicalised = False
                     message = (
                         "the responses are not delexicalised: inform and success look for placeholders such as "
                         "[hotel_name], and are not measured; "

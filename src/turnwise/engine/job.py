@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from turnwise.engine.executors import make_executor
+from turnwise.engine.measure import Workload
 from turnwise.engine.plan import Finding, Plan, Source, make_plan
 from turnwise.engine.run import Progress, carry_out, check_resumable, new_run, status_kept
 from turnwise.kernel.errors import InputError, UsageError, near_misses
@@ -199,15 +200,21 @@ def prepare(suite: Suite, options: RunOptions) -> Prepared:
                 expected=" or ".join(sorted(suite.units)),
             )
     plan = make_plan(source, selection.metrics, selection.derived)
-    if plan.metrics and not any(metric.applies_to for metric in plan.metrics):
-        lacking = sorted({name for m in plan.metrics for name, n in m.missing.items() if n == plan.items})
+    if selection.metrics and all(metric.lacking for metric in plan.metrics):
+        _check_usable(suite, source, plan)
+    return source, selection, plan
+
+
+def _check_usable(suite: Suite, source: Source, plan: Plan) -> None:
+    """Records that a chosen metric cannot use leave it without a value; records that no metric can use are refused."""
+    others = make_plan(source, select_metrics(suite.name, carried=source.fields).metrics)
+    if all(metric.lacking for metric in others.metrics):
         raise InputError(
-            "there is nothing to measure: no record carries what the chosen metrics need",
-            found=f"no {', no '.join(lacking)}",
-            expected="; ".join(f"{m.spec.name} needs {', '.join(m.spec.needs)}" for m in selection.metrics),
+            "there is nothing to measure: no record carries what a metric needs",
+            found=next(metric.lacking for metric in plan.metrics if metric.lacking),
+            expected="; ".join(f"{m.metric} needs {', '.join(m.missing)}".replace("|", " or ") for m in plan.metrics),
             remedy="check that the files are the right ones and their fields have the documented names",
         )
-    return source, selection, plan
 
 
 def _check_dimensions(by: Sequence[tuple[str, ...]], source: Source, selection: Selection) -> None:
@@ -227,16 +234,19 @@ def run_job(
     begun: Callable[[Run], None] | None = None,
 ) -> Outcome:
     """Carry out (or go on with) a run, keep it in `store`, write its files; `begun` hears of the run at once."""
-    source, selection, plan = prepared or prepare(suite, options)
+    prepared = prepared or prepare(suite, options)
+    source, selection, plan = prepared
     executor = make_executor(options.executor, options.workers)
     folder = make_folder(options.out) if options.out else None
-    run = _begin(suite, options, store, source, selection, resume)
+    run = _begin(suite, options, store, prepared, resume)
     variants = suite.baselines if run.config.get("baselines") else {}
     if begun:
         begun(run)
     with status_kept(store, run):
-        numbered = list(enumerate(selection.metrics))
-        carry_out(store, run, numbered, source, executor, variants=variants, progress=progress)
+        work = Workload(
+            [(number, metric) for number, metric in enumerate(selection.metrics)], variants, run.config["not_measured"]
+        )
+        carry_out(store, run, work, source, executor, progress=progress)
         results = summarise(store, run, selection=selection)
         store.save_rollups(run, results)
         finished = now()
@@ -264,11 +274,10 @@ def _write_files(
     return files
 
 
-def _begin(
-    suite: Suite, options: RunOptions, store: Store, source: Source, selection: Selection, resume: str | None
-) -> Run:
+def _begin(suite: Suite, options: RunOptions, store: Store, prepared: Prepared, resume: str | None) -> Run:
+    source, selection, plan = prepared
     if resume is None:
-        return store.begin(_new_run(suite, options, source, selection), selection.signatures)
+        return store.begin(_new_run(suite, options, source, selection, plan), selection.signatures)
     run = store.run(resume)
     # Ratings may have brought metrics of their own in between; what the run began with comes first.
     stored = [metric.signature for metric in store.metrics(run)][: len(run.config["metrics"])]
@@ -276,12 +285,13 @@ def _begin(
     return store.reopen(run)
 
 
-def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selection) -> Run:
+def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selection, plan: Plan) -> Run:
     config = options.model_dump(mode="json")
     config["out"] = None if options.out is None else str(options.out.resolve())
     config["metrics"] = [name.partition("/")[2] for name, _ in selection.signatures]
     config["by"] = list(dict.fromkeys([*suite.groupings, *options.by]))
     config["context"] = dict(suite.context(options, source))
+    config["not_measured"] = {m.metric.partition("/")[2]: m.lacking for m in plan.metrics if m.lacking}
     return new_run(
         source, suite=suite.name, system=options.system, version=options.version, profile=options.profile, config=config
     )

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from turnwise.kernel.jsontext import dumps_clean
-from turnwise.kernel.metric import Batch, Metric
-from turnwise.kernel.score import Measurement, Status, Unit, failed
+from turnwise.kernel.metric import Batch, Metric, MetricSpec
+from turnwise.kernel.score import Measurement, Status, Unit, failed, skipped
 from turnwise.store.rows import SCORE_COLUMNS, measurement_row
 from turnwise.store.run import BatchRows
 
@@ -33,6 +33,8 @@ class Workload:
     """With their numbers in the run."""
     variants: Mapping[str, Callable[[Any], Batch]] = field(default_factory=dict)
     """Other answers to the same batch, scored beside the real ones (baselines, probes)."""
+    not_measured: Mapping[str, str] = field(default_factory=dict)
+    """Metrics that no record of the run carries the fields for, with the reason."""
 
     def __call__(self, batch: Batch) -> BatchRows:
         """Items and scores of a batch."""
@@ -55,8 +57,11 @@ class Workload:
         return BatchRows(batch.index, items, scores)
 
     def _scores(self, batch: Batch, variant: str, numbers: Mapping[tuple[str, str], int]) -> list[tuple[Any, ...]]:
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for number, metric in self.metrics:
+            if metric.spec.name in self.not_measured:
+                rows += [] if variant else self._skipped(number, metric.spec, numbers)
+                continue
             if variant and not metric.spec.baselines:
                 continue
             try:
@@ -64,6 +69,13 @@ class Workload:
             except Exception:  # whatever a metric raises is looked at unit by unit
                 rows += _one_by_one(number, metric, batch, variant, numbers)
         return rows
+
+    def _skipped(self, number: int, spec: MetricSpec, numbers: Mapping[tuple[str, str], int]) -> list[tuple[Any, ...]]:
+        """One row per unit that says why there is nothing; under the first output, so that it is said once."""
+        reason = skipped(self.not_measured[spec.name])
+        row = measurement_row(number, spec.outputs[0].name, 0, None, reason)
+        items = (item for (kind, _), item in numbers.items() if kind == spec.unit)
+        return [(*row[:ITEM_COLUMN], item, *row[ITEM_COLUMN + 1 :]) for item in items]
 
 
 def _one_by_one(
@@ -91,8 +103,6 @@ def _rows(
     values = _values(metric, measurements)
     rows = []
     seen = set()
-    # The row of a measurement that many units share ("predictions carry no acts"): only the item differs.
-    unscored: dict[tuple[int, str], tuple[Any, ...]] = {}
     for (unit, output, measurement), value in zip(measurements, values, strict=True):
         if value is not None and not np.isfinite(value):
             measurement, value = failed("the value is not a finite number"), None
@@ -106,14 +116,7 @@ def _rows(
         if key in seen:
             raise ValueError(f"{metric.spec.full_name} scored {unit.id} twice")
         seen.add(key)
-        same = (id(measurement), output)
-        if same in unscored:
-            row = unscored[same]
-            rows.append((*row[:ITEM_COLUMN], item, *row[ITEM_COLUMN + 1 :]))
-            continue
         rows.append(measurement_row(number, output, item, value, measurement))
-        if measurement.status is not Status.SCORED and not variant:
-            unscored[same] = rows[-1]
     return rows
 
 

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from turnwise.kernel.derived import Derived
 from turnwise.kernel.metric import Batch, Metric
+from turnwise.kernel.selection import carrying
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +66,8 @@ class PlannedMetric:
     """An upper bound: the records that carry every field the metric needs."""
     missing: Mapping[str, int]
     """Needed fields that some records lack, with how many lack them."""
+    lacking: str | None = None
+    """Why it cannot be measured at all: the needed fields that no record has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,9 @@ def make_plan(source: Source, metrics: Sequence[Metric], derived: Sequence[tuple
     fields, n = source.fields, source.n_items
     planned = []
     for spec, sign in [(m.spec, m.signature) for m in metrics] + [(d.spec, sign) for d, sign in derived]:
-        carried = {name: min(fields.get(name, 0), n) for name in spec.needs}
+        carried = {name: min(carrying(fields, name), n) for name in spec.needs}
         missing = {name: n - count for name, count in carried.items() if count < n}
-        planned.append(PlannedMetric(spec.full_name, sign, min(carried.values(), default=n), missing))
+        nowhere = ", no ".join(name.replace("|", " or ") for name, count in carried.items() if not count)
+        lacking = f"no {nowhere}" if nowhere else None
+        planned.append(PlannedMetric(spec.full_name, sign, min(carried.values(), default=n), missing, lacking))
     return Plan(n, source.coverage, planned, source.findings)

@@ -14,7 +14,6 @@ from turnwise.engine.executors import Executor
 from turnwise.engine.measure import Workload
 from turnwise.engine.plan import Source
 from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
-from turnwise.kernel.metric import Metric
 from turnwise.store.run import FAILED, INTERRUPTED, RUNNING, Run
 from turnwise.store.store import Store
 
@@ -62,20 +61,12 @@ def check_resumable(run: Run, source: Source, signatures: Sequence[str], stored:
 
 
 def carry_out(
-    store: Store,
-    run: Run,
-    metrics: Sequence[tuple[int, Metric]],
-    source: Source,
-    executor: Executor,
-    *,
-    variants: Mapping[str, Callable[[Any], Any]] | None = None,
-    progress: Progress | None = None,
+    store: Store, run: Run, work: Workload, source: Source, executor: Executor, *, progress: Progress | None = None
 ) -> None:
     """Measure every batch that is not in the store yet, and write each as soon as it is there."""
     measured = store.count_items(run)
     if progress:
         progress(measured, source.n_items)
-    work = Workload(metrics, variants or {})
     for rows in executor.map(work, source.batches(store.done_batches(run))):
         store.write_batch(run, rows)
         measured += len(rows.items)

@@ -105,7 +105,8 @@ class MetricSpec:
     """What a score is about: exchange, dialogue, sample, pair of turns ..."""
     outputs: tuple[Output, ...] = (Output(),)
     needs: tuple[str, ...] = ()
-    """Fields a record must carry, e.g. `prediction.state`; the plan counts who has them."""
+    """Fields a record must carry, e.g. `prediction.state`, or one of several, `prediction.acts|prediction.action`; the
+    plan counts who has them. Where no record of a run has them, the metric is not measured, and the results say so."""
     parameters: tuple[Parameter, ...] = ()
     context: tuple[str, ...] = ()
     """Settings of the run that change this metric's values (normaliser, model): they go into its signature."""

@@ -60,7 +60,12 @@ def select_metrics(
 
 
 def _wanted(spec: MetricSpec, carried: Mapping[str, int] | None) -> bool:
-    return not spec.optional or carried is None or all(carried.get(name, 0) for name in spec.needs)
+    return not spec.optional or carried is None or all(carrying(carried, name) for name in spec.needs)
+
+
+def carrying(fields: Mapping[str, int], need: str) -> int:
+    """How many records carry a needed field, or the most frequent of several that will do (`a|b`)."""
+    return max(fields.get(name, 0) for name in need.split("|"))
 
 
 def _add_with_inputs(

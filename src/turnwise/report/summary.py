@@ -78,7 +78,22 @@ def summarise(
             for variant, inputs in _inputs(store, run, selection, items, derived):
                 for names in plain:
                     results += _derived_results(Rolled(derived, inputs), signature, variant, items, names, resampler)
+    results += _not_measured(store, run, selection)
+    order = {name: place for place, (name, _) in enumerate(selection.signatures)}
+    results.sort(key=lambda result: order[f"{run.suite}/{result['metric']}"])
     return list(_by_component(results, groupings, selection))
+
+
+def _not_measured(store: Store, run: Run, selection: Selection) -> Iterator[dict[str, Any]]:
+    """A line without a value for every roll-up of a metric that nothing in the run could be measured by."""
+    for metric in selection.metrics:
+        reason = run.config.get("not_measured", {}).get(metric.spec.name)
+        for output in metric.outputs if reason else ():
+            n = store.count_items(run, metric.spec.unit)
+            for rollup in output.rollups:
+                nothing = Interval(None, None, "")
+                counts = (0, n, {reason: n})
+                yield entry(metric.spec.name, output, "", {}, rollup, None, nothing, counts, metric.signature)
 
 
 def _without_component(names: By) -> By:
@@ -150,7 +165,9 @@ def check_dimensions(by: Sequence[By], known: Collection[str]) -> None:
 
 def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) -> Iterator[Series]:
     """Every output of every metric that is rolled up from rows, one at a time, in portions of whole clusters."""
-    for number in range(len(selection.metrics)):
+    for number, metric in enumerate(selection.metrics):
+        if metric.spec.name in run.config.get("not_measured", {}):
+            continue
         yield from _series(store, run, selection, items, number, ends=items.cluster_ends())
     for derived, signature in selection.derived:
         if derived.when is When.PER_UNIT:

@@ -5,7 +5,7 @@ For roll-ups, the same rows are read as columns (store/columns.py).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from heapq import merge
 from itertools import groupby
 from operator import itemgetter
@@ -28,9 +28,11 @@ def item_scores(store: Store, run: Run, number: int) -> list[dict[str, Any]]:
 
 
 def stream_items_with_scores(
-    store: Store, run: Run, item: int | None = None
+    store: Store, run: Run, item: int | None = None, *, without: Collection[tuple[str, str]] = ()
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Every item with its scores, in the order of the data; statistics, parts and evidence stay JSON texts.
+
+    `without` leaves out the (full name, output) of some metrics.
 
     The rows of each metric lie in the order of the items, so merging them needs neither a sort nor a join.
     """
@@ -44,6 +46,8 @@ def stream_items_with_scores(
     with store.reading() as connection:
         streams = []
         for metric, output, variant in sorted(tuple(row) for row in connection.execute(series)):
+            if (metrics[metric].name, output) in without:
+                continue
             chosen = (t.c.run == run.key, t.c.metric == metric, t.c.output == output, t.c.variant == variant)
             order = (t.c.item, t.c.repeat, t.c.source, t.c.rater)
             streams.append(stream(connection, select(*columns).where(*chosen, *only_scores).order_by(*order)))

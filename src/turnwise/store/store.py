@@ -185,10 +185,11 @@ class Store:
         with self.reading() as connection:
             return set(connection.scalars(query))
 
-    def count_items(self, run: Run) -> int:
-        """How many items are already there."""
+    def count_items(self, run: Run, kind: str | None = None) -> int:
+        """How many items, or items of a kind, are already there."""
         with self.reading() as connection:
             query = select(func.count()).select_from(schema.items).where(schema.items.c.run == run.key)
+            query = query if kind is None else query.where(schema.items.c.kind == kind)
             return int(connection.scalar(query) or 0)
 
     def _insert(self, connection: Connection, table: Table, rows: Sequence[tuple[Any, ...]]) -> None:

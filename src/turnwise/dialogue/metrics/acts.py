@@ -23,11 +23,11 @@ class ActionTypeAccuracy(SetMetric):
         question="Did the system choose the right kinds of acts?",
         unit=UNIT,
         outputs=SET_OUTPUTS,
+        needs=("reference.acts", "prediction.acts"),
         context=("missing",),
         components=("action", "supervisor"),
         source=SOURCE,
     )
-    fields = ("acts",)
 
     def expected(self, batch: ExchangeBatch, pair: Pair) -> Names | Measurement:
         """The types of the reference's acts."""
@@ -51,11 +51,11 @@ class ActSlotAccuracy(SetMetric):
         question="Did the acts say the right things?",
         unit=UNIT,
         outputs=SET_OUTPUTS,
+        needs=("reference.act_slots", "prediction.act_slots"),
         context=("missing", "normaliser", "actions"),
         components=("action", "supervisor"),
         source=f"{SOURCE}: the extension of metric 3",
     )
-    fields = ("act_slots",)
 
     def expected(self, batch: ExchangeBatch, pair: Pair) -> Names | Measurement:
         """The reference's acts, each with a slot and its value."""

@@ -10,7 +10,6 @@ import numpy as np
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.entities import mentions
 from turnwise.dialogue.metrics import ROOM
-from turnwise.dialogue.metrics.exchange_metric import not_carried
 from turnwise.dialogue.placeholders import looks_delexicalised
 from turnwise.dialogue.records import UNIT, Pair
 from turnwise.kernel.metric import Direction, Metric, MetricSpec, Output
@@ -39,11 +38,8 @@ class EntityHallucination(Metric):
 
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One number per response."""
-        lacking = not_carried(batch, "response")
-        if batch.resources.database is None:
-            lacking = skipped(NO_DATABASE)
         for pair in batch.pairs:
-            yield pair.unit, "value", lacking or _measured(pair, batch)
+            yield pair.unit, "value", _measured(pair, batch)
 
     def value(self, output: str, statistics: FloatArray) -> FloatArray:
         """Invented / named; nothing named is nothing invented."""
@@ -52,6 +48,8 @@ class EntityHallucination(Metric):
 
 def _measured(pair: Pair, batch: ExchangeBatch) -> Measurement:
     made = pair.prediction
+    if batch.resources.database is None:
+        return skipped(NO_DATABASE)
     if made is None or (made.response is None and not made.act_slots):
         return skipped(MISSING)
     if made.response is not None and looks_delexicalised(made.response):

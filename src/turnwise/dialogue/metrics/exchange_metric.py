@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
 
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.records import Pair
@@ -22,26 +21,12 @@ SET_OUTPUTS = (
 Names = frozenset[str]
 
 
-def not_carried(batch: ExchangeBatch, *fields: str) -> Measurement | None:
-    """Skip where no prediction of the run carries any of the fields: what a system never gives is not asked of it."""
-    if any(field in batch.carried for field in fields):
-        return None
-    return skipped(f"predictions carry no {' and no '.join(fields)}")
-
-
 class SetMetric(Metric):
     """Compares a set of names that the reference gives an exchange with the predicted one."""
 
-    fields: ClassVar[tuple[str, ...]]
-    """The fields that predictions carry the names in."""
-
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """Accuracy, and precision and recall where the metric has them, per exchange."""
-        lacking = not_carried(batch, *self.fields)
         outputs = [output.name for output in self.spec.outputs]
-        if lacking is not None:
-            yield from ((pair.unit, output, lacking) for pair in batch.pairs for output in outputs)
-            return
         for pair in batch.pairs:
             for name, found in self._verdicts(batch, pair):
                 if name in outputs:

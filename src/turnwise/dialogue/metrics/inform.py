@@ -26,12 +26,7 @@ REFERENCE = "ref"
 
 NO_DATABASE = "no database: give --database DIR"
 NO_RESPONSE = "no predicted response"
-NEEDED = {
-    "response": NO_RESPONSE,
-    "placeholders": "the responses have no placeholders",
-    "state": "no predicted state",
-}
-"""What some prediction of the run must carry, and the reason where none does."""
+LEXICALISED = "the responses have no placeholders"
 NOT_BOOKED = "not known when the reference had booked: give --booked-domains FILE"
 
 ACTIVE_DOMAIN = Parameter(
@@ -150,9 +145,8 @@ def _unscored(dialogue: Dialogue, batch: ExchangeBatch) -> Measurement | None:
     if not goal:
         # A goal without any domain would be reached by doing nothing.
         return not_applicable("no goal")
-    for needed, reason in NEEDED.items():
-        if needed not in batch.carried:
-            return skipped(reason)
+    if not batch.delexicalised:
+        return skipped(LEXICALISED)
     made = [pair.prediction for pair in dialogue.pairs if pair.prediction is not None]
     if not made and batch.submitted_only:
         return skipped(MISSING)

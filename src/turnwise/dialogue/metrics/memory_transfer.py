@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.metrics import ROOM
-from turnwise.dialogue.metrics.exchange_metric import not_carried
 from turnwise.dialogue.normalise import DONTCARE
 from turnwise.dialogue.records import DIALOGUE, Dialogue, Pair, reference_domains
 from turnwise.kernel.metric import SPEC, Metric, MetricSpec, Output, Parameter
@@ -42,6 +41,7 @@ class MemoryTransfer(Metric):
                 rollups=(MACRO_FIRST, Rollup("micro", (pool(),))),
             ),
         ),
+        needs=("prediction.state",),
         parameters=(
             Parameter(
                 "opportunity",
@@ -60,10 +60,9 @@ class MemoryTransfer(Metric):
 
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One number per dialogue that changes its domain."""
-        lacking = not_carried(batch, "state")
         held = self.settings.values["opportunity"] == "held"
         for dialogue in batch.dialogues:
-            yield dialogue.unit, "value", lacking or _measured(dialogue, batch, held)
+            yield dialogue.unit, "value", _measured(dialogue, batch, held)
 
 
 def _measured(dialogue: Dialogue, batch: ExchangeBatch, held: bool) -> Measurement:

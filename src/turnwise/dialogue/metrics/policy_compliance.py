@@ -8,7 +8,6 @@ from typing import ClassVar
 from turnwise.dialogue.acting import actions, bookings, violations, wished
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.metrics import ROOM
-from turnwise.dialogue.metrics.exchange_metric import not_carried
 from turnwise.dialogue.records import UNIT, Pair
 from turnwise.kernel.metric import SPEC, Direction, Metric, MetricSpec, Output, Parameter
 from turnwise.kernel.rollup import CLUSTER, MACRO, MICRO, Rollup, mean, pool, total
@@ -64,6 +63,7 @@ class PolicyCompliance(Metric):
                 ),
             ),
         ),
+        needs=("prediction.acts|prediction.action|prediction.intents",),
         parameters=(VIOLATION,),
         context=("normaliser", "policy", "actions"),
         components=("policy",),
@@ -73,9 +73,8 @@ class PolicyCompliance(Metric):
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """Four numbers per exchange."""
         by_intent = self.settings.values["violation"] == "intent"
-        lacking = None if by_intent else not_carried(batch, "acts", "action")
         for pair in batch.pairs:
-            unscored = lacking or _unscored(pair, batch, by_intent)
+            unscored = _unscored(pair, batch, by_intent)
             if unscored is not None:
                 yield from ((pair.unit, output.name, unscored) for output in self.spec.outputs)
                 continue

@@ -25,11 +25,11 @@ class DomainAccuracy(SetMetric):
         question="Was the exchange routed to the right domain?",
         unit=UNIT,
         outputs=(Output(statistics=("right",), range=(0.0, 1.0), rollups=(MACRO_FIRST, MICRO_SECOND)),),
+        needs=("reference.domains|reference.intents", "prediction.domains|prediction.intents"),
         context=("missing",),
         components=("triage",),
         source=SOURCE,
     )
-    fields = ("domains", "intents")
 
     def expected(self, batch: ExchangeBatch, pair: Pair) -> Names | Measurement:
         """The annotated domains, or else those of the intents (004-9)."""
@@ -58,11 +58,11 @@ class IntentAccuracy(SetMetric):
         question="Was what the user wants identified, all of it and nothing else?",
         unit=UNIT,
         outputs=SET_OUTPUTS,
+        needs=("reference.intents", "prediction.intents"),
         context=("missing",),
         components=("triage",),
         source=SOURCE,
     )
-    fields = ("intents",)
 
     def expected(self, batch: ExchangeBatch, pair: Pair) -> Names | Measurement:
         """The reference's intents."""

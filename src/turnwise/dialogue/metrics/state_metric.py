@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
-from turnwise.dialogue.metrics.exchange_metric import not_carried
 from turnwise.dialogue.states import Cells, StateTable
 from turnwise.kernel.metric import Metric, Parameter
 from turnwise.kernel.rollup import BoolArray
@@ -28,9 +27,6 @@ class StateMetric(Metric):
 
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One measurement per exchange."""
-        if lacking := not_carried(batch, "state"):
-            yield from ((pair.unit, "value", lacking) for pair in batch.pairs)
-            return
         table = batch.states
         findings = self.measure_states(table, table.cells(bool(self.settings.values["first"])))
         for position, (pair, found) in enumerate(zip(batch.pairs, findings, strict=True)):

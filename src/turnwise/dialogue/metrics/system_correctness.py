@@ -9,7 +9,6 @@ from turnwise.dialogue.acting import actions, bookings, expected_action, violati
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.entities import invented
 from turnwise.dialogue.metrics import ROOM
-from turnwise.dialogue.metrics.exchange_metric import not_carried
 from turnwise.dialogue.metrics.policy_compliance import NO_ACTS, SOURCE
 from turnwise.dialogue.records import UNIT, Pair
 from turnwise.kernel.metric import Metric, MetricSpec, Output
@@ -26,6 +25,7 @@ class SystemCorrectness(Metric):
         question="Did the system do the right thing with what the user gave it?",
         unit=UNIT,
         outputs=(Output(statistics=("correct",), range=(0.0, 1.0)),),
+        needs=("reference.intents|reference.action", "prediction.acts|prediction.action"),
         context=("missing", "normaliser", "policy", "actions", "database"),
         components=("supervisor", "action", "policy"),
         source=SOURCE,
@@ -33,9 +33,8 @@ class SystemCorrectness(Metric):
 
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One verdict per exchange, with what was wrong."""
-        lacking = not_carried(batch, "acts", "action")
         for pair in batch.pairs:
-            yield pair.unit, "value", lacking or self._verdict(pair, batch)
+            yield pair.unit, "value", self._verdict(pair, batch)
 
     def _verdict(self, pair: Pair, batch: ExchangeBatch) -> Measurement:
         expected = expected_action(pair, batch.resources, batch.normaliser)

@@ -11,7 +11,6 @@ from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.entities import invented
 from turnwise.dialogue.metrics import ROOM
 from turnwise.dialogue.metrics.entity_hallucination import NO_DATABASE
-from turnwise.dialogue.metrics.exchange_metric import not_carried
 from turnwise.dialogue.metrics.policy_compliance import NO_ACTS, SOURCE, VIOLATION
 from turnwise.dialogue.records import DIALOGUE, Dialogue, Pair, domain_of
 from turnwise.kernel.metric import Metric, MetricSpec, Output, Parameter
@@ -32,6 +31,7 @@ class TaskCompletion(Metric):
             VIOLATION,
             Parameter("gate_on_hallucination", False, "a dialogue with an invented entity is not completed (004-16)"),
         ),
+        needs=("prediction.acts|prediction.action",),
         context=("missing", "normaliser", "policy", "actions", "database"),
         part="domain",
         components=("supervisor", "policy", "action"),
@@ -40,7 +40,7 @@ class TaskCompletion(Metric):
 
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One verdict per dialogue, with what was not reached."""
-        lacking = not_carried(batch, "acts", "action")
+        lacking = None
         if self.settings.values["gate_on_hallucination"] and batch.resources.database is None:
             lacking = skipped(NO_DATABASE)
         for dialogue in batch.dialogues:
