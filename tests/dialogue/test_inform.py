@@ -117,9 +117,13 @@ def test_a_hotel_in_the_north(turns: Sequence[Turn | None], expected: int, datab
     [
         ({"hotel": Goal({"name": "mill house"}, (), None)}, [offer({"area": "north"})], 1),  # the user knows the name
         ({"hotel": Goal({"name": "not mentioned"}, (), None)}, [None], 0),
-        ({"taxi": Goal({"leaveAt": "17:00"}, ("phone",), None)}, [None], 1),
-        ({"police": Goal({}, ("phone",), None)}, [None], 1),
-        ({"train": Goal({"leaveAt": "12:00"}, ("price",), None)}, [None], 1),  # no train offered, none wanted
+        ({"taxi": Goal({"leaveAt": "17:00"}, ("phone",), None)}, [{"response": ""}], 1),
+        ({"police": Goal({}, ("phone",), None)}, [{"response": ""}], 1),
+        (
+            {"train": Goal({"leaveAt": "12:00"}, ("price",), None)},
+            [{"response": ""}],
+            1,
+        ),  # no train offered, none wanted
         ({"train": Goal({"leaveAt": "12:00"}, ("trainID",), None)}, [None], 0),
         # A train that was offered must be right: TR2 leaves at 17:00, TR1 at 5:00.
         ({"train": Goal({"leaveAt": "12:00"}, (), None)}, [offer({"leave at": "13:00"}, "[value_id]", "train")], 1),
@@ -266,10 +270,11 @@ def test_responses_with_names_are_not_taken_for_empty_ones(database: Database) -
     assert (found.status, found.reason) == (Status.SKIPPED, "the responses have no placeholders")
 
 
-def test_a_dialogue_that_was_not_submitted_is_an_empty_systems(database: Database) -> None:
+def test_a_dialogue_that_was_not_submitted_is_wrong(database: Database) -> None:  # 004-20
     taxi = {"taxi": Goal({}, ("phone",), None)}
-    assert measure(Inform, batch_of(taxi, [None, None], database)).statistics == (1.0,)
-    assert measure(Success, batch_of(taxi, [None, None], database)).statistics == (0.0,)
+    for metric in (Inform, Success):
+        assert measure(metric, batch_of(taxi, [None, None], database)).statistics == (0.0,)
+    assert measure(Inform, batch_of(taxi, [{"response": ""}], database)).statistics == (1.0,)  # what silence gets
     found = measure(Inform, batch_of(taxi, [None, None], database, submitted_only=True))
     assert (found.status, found.reason) == (Status.SKIPPED, "missing prediction")
 

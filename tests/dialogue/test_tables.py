@@ -233,7 +233,7 @@ def test_the_table_is_part_of_the_signature(tmp_path: Path) -> None:
         ("transferable", "- area", ["the whole file", "sections: slots"]),
         ("actions", "acts: {hotel-book: reserve}", ["acts > hotel-book", "found: 'reserve'", "'book'"]),
         ("actions", "acts: {hotel-book: }", ["acts > hotel-book", "found: None"]),
-        ("actions", "meets: {}", ["own.yaml: acts", "sections: acts, meets, slots"]),
+        ("actions", "acting: {}", ["own.yaml: acting", "sections: acts, meets, slots"]),
         ("actions", "acts: {}\nmeets: {search: find}", ["meets > search", "found: 'find'"]),
         ("actions", "acts: {}\nmeets: {find: [search]}", ["meets > find"]),
         ("actions", "acts: {}\nslots: {post: 4}", ["slots > post", "found: 4"]),

@@ -64,7 +64,7 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
 
     from turnwise.cli.console import print_json
     from turnwise.kernel.errors import UsageError
-    from turnwise.report.tables import number
+    from turnwise.report.tables import metric_label, number
     from turnwise.store.reading import item_scores, read_item
 
     found = read_item(store, run, item)
@@ -88,7 +88,9 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
     for score in scores:
         variant = f" ({score['variant']})" if score["variant"] else ""
         what = score["label"] if score["value"] is None else number(score["value"])
-        print(f"{score['metric']}{variant}: {what or score['status'] + ': ' + score['reason']}")
+        trial = f" #{score['repeat']}" if score["repeat"] else ""
+        label = metric_label(score) + trial + variant
+        print(f"{label}: {what or score['status'] + ': ' + score['reason']}")
         if score["evidence"] is not None:
             for line in score["evidence"] if isinstance(score["evidence"], list) else [score["evidence"]]:
                 print(f"  {dumps(line, ensure_ascii=False)}")

@@ -1,4 +1,4 @@
-"""What a system did in an exchange, and what it should have done: actions, bookings, violations, answers."""
+"""What a system did in an exchange, and what it should have done: actions, bookings, violations, requests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def bookings(pair: Pair, resources: Resources) -> tuple[str, ...]:
         if resources.actions.action(act, slots) == "book":
             found[act_domain(act, pair, resources)] = None
     if not found and made.action == "book":
-        found[_booked_domain(pair, resources)] = None
+        found[made.action_domain or _booked_domain(pair, resources)] = None
     return tuple(found)
 
 
@@ -73,10 +73,15 @@ def violations(pair: Pair, resources: Resources, normaliser: Normaliser, *, by_i
     made = pair.prediction
     if made is None or made.state is None:
         return []
-    domains = wished(pair, resources) if by_intent else bookings(pair, resources)
     state = normaliser.state(made.state)
+    domains = attempts(pair, resources, by_intent=by_intent)
     missing = {domain: resources.policy.missing(domain, state) for domain in domains}
     return [{"booking": domain, "missing": slots} for domain, slots in missing.items() if slots]
+
+
+def attempts(pair: Pair, resources: Resources, *, by_intent: bool) -> tuple[str, ...]:
+    """The domains that the system booked, or that the user wishes to book."""
+    return wished(pair, resources) if by_intent else bookings(pair, resources)
 
 
 def wished(pair: Pair, resources: Resources) -> tuple[str, ...]:
@@ -107,14 +112,20 @@ def expected_action(pair: Pair, resources: Resources, normaliser: Normaliser) ->
 
 # What the user asked for
 
+ANY = "any"
+"""The domain of a request that does not name one."""
+
 
 def asked_slot(name: str, resources: Resources, normaliser: Normaliser) -> str:
     """The canonical name of a slot that an act or a request names: `hotel-post` is `hotel-postcode`."""
     domain, _, slot = name.partition("-")
+    short = "".join(slot.lower().split())
+    names = resources.actions.slots
     plain = normaliser.domain_slot(domain, slot)
-    if normaliser.known_slot(plain):
+    own = names.get(f"{domain.strip().lower()}-{short}")
+    if own is None and normaliser.known_slot(plain):
         return plain  # a train has a price, everything else a price range
-    return normaliser.domain_slot(domain, resources.actions.slots.get("".join(slot.lower().split()), slot))
+    return normaliser.domain_slot(domain, own or names.get(short, slot))
 
 
 def requests(dialogue: Dialogue, resources: Resources, normaliser: Normaliser) -> dict[str, int]:
@@ -128,7 +139,7 @@ def requests(dialogue: Dialogue, resources: Resources, normaliser: Normaliser) -
         for place, names in enumerate(annotated):
             for name in names or ():
                 domains = reference_domains(dialogue.pairs[place].reference)
-                full = f"{domains[0]}-{name}" if "-" not in name and domains else name
+                full = name if "-" in name else f"{domains[0] if domains else ANY}-{name}"
                 found.setdefault(asked_slot(full, resources, normaliser), place)
     elif dialogue.goal is not None:
         for domain, goal in dialogue.goal.items():
@@ -141,7 +152,7 @@ def booking_goals(dialogue: Dialogue, resources: Resources) -> tuple[str, ...]:
     references = [pair.reference for pair in dialogue.pairs]
     if any(reference.intents is not None for reference in references):
         return tuple(dict.fromkeys(domain for one in references for domain in booking_domains(one, resources)))
-    return tuple(domain for domain, goal in (dialogue.goal or {}).items() if goal.booking)
+    return tuple(domain for domain, goal in (dialogue.goal or {}).items() if goal.booking is not None)
 
 
 def mentioned(

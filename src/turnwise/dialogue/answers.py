@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from turnwise.dialogue.acting import act_domain, mentioned, said_by_acts
+from turnwise.dialogue.acting import ANY, act_domain, actions, asked_slot, mentioned, said_by_acts
 from turnwise.dialogue.entities import SHAPES, joined
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.placeholders import placeholders
-from turnwise.dialogue.records import Pair, domain_of, reference_domains
+from turnwise.dialogue.records import Pair, reference_domains
 from turnwise.dialogue.resources import Resources
 
 TELLING = ("inform", "offer", "book")
@@ -34,27 +34,42 @@ def answered(pairs: Sequence[Pair], slot: str, first: int, resources: Resources,
 def _known_values(pairs: Sequence[Pair], slot: str, resources: Resources, normaliser: Normaliser) -> frozenset[str]:
     """The values of a slot that the references tell the user, and those in the database."""
     domain, _, name = slot.partition("-")
-    found = resources.database.values(domain, name) if resources.database is not None else frozenset()
+    found: frozenset[str] = frozenset()
+    if resources.database is not None:
+        domains = resources.database.domains if domain == ANY else (domain,)
+        found = found.union(*(resources.database.values(one, name) for one in domains))
     for pair in pairs:
-        found |= mentioned(said_by_acts(pair.reference, pair, resources), resources, normaliser).get(slot, frozenset())
+        told = mentioned(said_by_acts(pair.reference, pair, resources), resources, normaliser)
+        found = found.union(*(values for said, values in told.items() if _same(said, slot)))
     return frozenset(value for value in found if len(value) >= SHORTEST and value != "yes")
+
+
+def _same(said: str, slot: str) -> bool:
+    """Whether a slot is the one that was asked for; a request that names no domain is about any."""
+    domain, _, name = slot.partition("-")
+    return said.partition("-")[2] == name if domain == ANY else said == slot
 
 
 def _answers(pair: Pair, slot: str, known: frozenset[str], resources: Resources, normaliser: Normaliser) -> bool:
     made = pair.prediction
     if made is None:
         return False
-    if slot in mentioned(said_by_acts(made, pair, resources), resources, normaliser):
-        return True
     domain, _, name = slot.partition("-")
     text = made.response or ""
-    if any(found.slot == name and found.domain in (None, domain) for found in placeholders(text)):
+    told = [asked_slot(f"{p.domain or domain}-{p.slot}", resources, normaliser) for p in placeholders(text)]
+    told += mentioned(said_by_acts(made, pair, resources), resources, normaliser)
+    if any(_same(said, slot) for said in told):
         return True
     shape = _SHAPES.get(name)
     written = {joined(match[0]) for match in shape.finditer(text)} if shape is not None else set()
+    if written & set(map(joined, known)) if known else written:
+        return True
+    done = actions(made, resources.actions)
+    if done is not None and not set(done) & set(TELLING):
+        return False  # a question with a value in it is no answer
     if known and text:
-        return bool(written & set(map(joined, known))) or any(_has(text.lower(), value) for value in known)
-    return bool(written) or (made.act_slots is None and _tells(pair, domain_of(slot), resources))
+        return any(_has(text.lower(), value) for value in known)
+    return made.act_slots is None and _tells(pair, domain, resources)
 
 
 def _tells(pair: Pair, domain: str, resources: Resources) -> bool:
@@ -63,9 +78,10 @@ def _tells(pair: Pair, domain: str, resources: Resources) -> bool:
     if made is None:
         return False
     if made.acts is None:
-        return made.action in TELLING and domain in (*pair.predicted_domains, *reference_domains(pair.reference))
+        about = (ANY, *pair.predicted_domains, *reference_domains(pair.reference))
+        return made.action in TELLING and domain in about
     telling = (act for act in made.acts if resources.actions.action(act) in TELLING)
-    return any(act_domain(act, pair, resources) == domain for act in telling)
+    return any(domain in (ANY, act_domain(act, pair, resources)) for act in telling)
 
 
 def _has(text: str, value: str) -> bool:

@@ -30,6 +30,9 @@ class ExchangeBatch:
     delexicalised: bool = True
     """Whether responses have placeholders where values would be; False where they turned out to have names."""
 
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What several metrics work out together, once."""
+
     def items(self) -> Iterable[Item]:
         """Every exchange, with both sides as they were read, and after the exchanges of a dialogue the dialogue."""
         for dialogue in self.dialogues:
@@ -69,12 +72,9 @@ class ExchangeBatch:
             yield pair.unit, dict(pair.prediction.operations) if pair.prediction is not None else {}
 
     def __getstate__(self) -> dict[str, Any]:
-        # The encoded table is made anew where the batch is measured: it is larger than what it is made from.
-        return {
-            name: value
-            for name, value in self.__dict__.items()
-            if name not in ("states", "dialogues", "_goal_outcomes")
-        }
+        # What is worked out is worked out anew where the batch is measured: it is larger than what it is made from.
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("states", "dialogues")}
+        return {**kept, "memo": {}}
 
 
 def empty_system(batch: ExchangeBatch) -> ExchangeBatch:

@@ -39,18 +39,10 @@ def read_booked_domains(path: Path) -> Booked:
 
 
 def with_booked(exchanges: Sequence[Exchange], booked: Booked) -> list[Exchange]:
-    """The exchanges of a reference dialogue with the booked domains of the file; as they are if it has none."""
+    """The exchanges of a reference dialogue with the booked domains of the file; as they are if it has none of it."""
     turns = booked.get(folded_id(exchanges[0].dialogue_id)) if exchanges else None
     if turns is None:
         return list(exchanges)
-    if len(turns) != len(exchanges):
-        raise InputError(
-            "the booked domains do not fit the dialogue",
-            where=f"dialogue {exchanges[0].dialogue_id}",
-            found=f"booked domains for {len(turns)} exchanges",
-            expected=f"{len(exchanges)}: one list of domains for each exchange of the references",
-            remedy="check that --booked-domains belongs to these references",
-        )
     return [replace(exchange, booked=domains) for exchange, domains in zip(exchanges, turns, strict=True)]
 
 

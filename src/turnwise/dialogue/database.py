@@ -15,7 +15,7 @@ from operator import or_
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from turnwise.dialogue.formats.base import BOM, broken_json, read_bytes
+from turnwise.dialogue.formats.base import BOM, broken_json, is_there, missing_file, read_bytes
 from turnwise.dialogue.formats.fields import scalar_text
 from turnwise.dialogue.normalise import DONTCARE, Normaliser, load_normaliser
 from turnwise.kernel.errors import InputError, shorten
@@ -106,7 +106,7 @@ class Database:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker process reads the folder itself, once, instead of receiving the database with every batch.
-        return load_database, (self.path,)
+        return _unchanged, (self.path, self.digest)
 
     def _meeting(self, domain: str, raw: str, values: Sequence[str], everything: int) -> int:
         name = self.normaliser.domain_slot(domain, raw)
@@ -170,7 +170,25 @@ def query_normaliser() -> Normaliser:
 def load_database(path: Path) -> Database:
     """The database in a folder of `<domain>_db.json` files, each a list of entities; read again only if one changed."""
     files = _files(path)
-    return _loaded(path, tuple((file, file.stat().st_size, file.stat().st_mtime_ns) for file in files))
+    try:
+        states = tuple((file, file.stat().st_size, file.stat().st_mtime_ns) for file in files)
+    except OSError as error:
+        raise missing_file(Path(error.filename or path), error) from error
+    return _loaded(path, states)
+
+
+def _unchanged(path: Path, digest: str) -> Database:
+    """The database again, in another process."""
+    found = load_database(path)
+    if found.digest != digest:
+        raise InputError(
+            "the database was changed while it was used",
+            where=str(path),
+            found=f"digest {found.digest}",
+            expected=f"digest {digest}, as at the beginning",
+            remedy="run it again on a copy that nobody writes to",
+        )
+    return found
 
 
 @lru_cache(maxsize=4)
@@ -188,11 +206,20 @@ def _loaded(path: Path, states: tuple[tuple[Path, int, int], ...]) -> Database:
 
 def _files(path: Path) -> list[Path]:
     expected = f"a folder with files such as hotel{ENDING} and train{ENDING}"
-    if not path.is_dir():
-        found = "a file" if path.exists() else "nothing"
-        remedy = "give the folder the file is in" if path.exists() else "check the path"
+    if not is_there(path, Path.is_dir):
+        found = "a file" if is_there(path) else "nothing"
+        remedy = "give the folder the file is in" if is_there(path) else "check the path"
         raise InputError("there is no database folder", where=str(path), found=found, expected=expected, remedy=remedy)
     files = sorted(file for file in path.iterdir() if file.name.endswith(ENDING) and file.name != ENDING)
+    domains = [file.name.lower() for file in files]
+    if len(set(domains)) < len(domains):
+        raise InputError(
+            "two files of the database are about one domain",
+            where=str(path),
+            found=", ".join(file.name for file in files if domains.count(file.name.lower()) > 1),
+            expected="one file per domain",
+            remedy="join them, or remove one",
+        )
     if not files:
         names = sorted(file.name for file in path.iterdir())
         raise InputError(

@@ -19,11 +19,11 @@ from turnwise.kernel.score import JSON
 
 NAMED = ("restaurant", "hotel", "attraction")
 """Domains whose entities go by a name."""
-SHORT = 4
-"""A name of one word with so few letters may be a common word (`ask`): it counts only where it is written as a name."""
+SHORT = 5
+"""A name with so few letters may be a common word (`ask`, `place`): it counts only where it is written as a name."""
 SHAPES = {
     "phone": re.compile(r"(?<![\d-])(?:\+?\d[\d -]{7,14}\d)(?![\d-])"),
-    "postcode": re.compile(r"\b[a-z]{1,2}\d{1,2}[a-z]?[ ,.]?\d[a-z]{2}\b", re.IGNORECASE),
+    "postcode": re.compile(r"\b[a-z]{1,2}\d[a-z\d]?[ ,.]?\d[a-z]{2}\b", re.IGNORECASE),
     "trainid": re.compile(r"\btr\d{4}\b", re.IGNORECASE),
 }
 """Attributes that belong to one entity, by how they are written."""
@@ -81,7 +81,7 @@ def mentions(pair: Pair, resources: Resources, normaliser: Normaliser) -> list[M
     text = "" if made.response is None or looks_delexicalised(made.response) else made.response
     honest = "fail" in (actions(made, resources.actions) or ())  # what is named instead need not be what was asked for
     found: dict[tuple[str, str], Mention] = {}
-    for kind, written in (*_candidates(text, known, pair, database), *_named_by_acts(made)):
+    for kind, written in (*_candidates(text, known, pair, database), *_named_by_acts(made, database)):
         key = (kind, _key(kind, written))
         if key in found or _said(key, user):
             continue  # said once is enough, and what the user said is not invented
@@ -98,8 +98,8 @@ def invented(pair: Pair, resources: Resources, normaliser: Normaliser) -> list[M
 def names_in(text: str, database: Database) -> str | None:
     """The first entity of the database that a text names, if any."""
     known = _index(database)
-    found = known.names.search(text) if known.names is not None else None
-    return found[0] if found and len(found[0]) > SHORT else None
+    found = known.names.finditer(text) if known.names is not None else ()
+    return next((match[0] for match in found if len(match[0]) > SHORT), None)
 
 
 def joined(text: str) -> str:
@@ -123,19 +123,31 @@ def _similar(key: tuple[str, str], database: Database) -> Places:
     return tuple(found)
 
 
-def _named_by_acts(made: Exchange) -> Iterator[tuple[str, str]]:
+def _acts(pair: Pair) -> tuple[str, ...]:
+    return (pair.prediction.acts or ()) if pair.prediction is not None else ()
+
+
+def _named_by_acts(made: Exchange, database: Database) -> Iterator[tuple[str, str]]:
     for said in made.act_slots or ():
-        if said.slot.strip().lower() == "name" and said.value.strip().lower() not in ("", "?", "none", "dontcare"):
+        listed = said.act.partition("-")[0].strip().lower() in database.domains
+        if listed and said.slot.strip().lower() == "name" and said.value.strip().lower() not in _NO_NAME:
             yield "name", said.value
+
+
+_NO_NAME = ("", "?", "none", "dontcare")
 
 
 def _reason(places: Places, database: Database, state: dict[str, tuple[str, ...]], wanted: bool) -> str | None:
     """Why an entity is invented; `wanted` asks whether it also meets the state."""
     if not places:
         return "not in the database"
-    if not wanted:
+    spoken = {slot.partition("-")[0] for slot in state}
+    # Where the same thing is listed in several domains (MultiWOZ lists its trains as buses, too), the one that counts
+    # is the one the state speaks about.
+    relevant = [place for place in places if place[0] in spoken]
+    if not wanted or not relevant:
         return None
-    for domain, row in places:
+    for domain, row in relevant:
         prefix = f"{domain}-"
         asked = {slot.removeprefix(prefix): values for slot, values in state.items() if slot.startswith(prefix)}
         if database.matches(domain, row, asked):
@@ -154,14 +166,15 @@ def _candidates(text: str, known: _Index, pair: Pair, database: Database) -> Ite
             taken.append(match.span())
             yield "name", match[0]
     domains = {*pair.predicted_domains, *reference_domains(pair.reference)}
+    if domains and not domains & set(database.domains):
+        return  # it may well be something that this database does not list
+    taxi = "taxi" in domains or "taxi" in text.lower() or any(act.lower().startswith("taxi-") for act in _acts(pair))
     for kind, shape in SHAPES.items():
-        if kind == "phone" and "taxi" in domains:
+        if kind == "phone" and taxi:
             continue  # a taxi has whatever number it has
         for match in shape.finditer(text):
             if kind != "phone" or 9 <= sum(c.isdigit() for c in match[0]) <= 13:
                 yield kind, match[0]
-    if domains and not domains & set(database.domains):
-        return  # it may well be something that this database does not list
     for match in _OFFERED.finditer(text):
         inside = any(start < match.end(1) and match.start(1) < end for start, end in taken)
         if not inside and any(word not in known.texts for word in _plain(match[1]).split()):

@@ -11,6 +11,7 @@ from turnwise.dialogue.load import DialogueSource
 from turnwise.dialogue.records import DIALOGUE, UNIT, turn_of
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.metric import Metric
+from turnwise.kernel.rollup import Reduction
 from turnwise.report.files import CsvWriter, whole_file, write_csv
 from turnwise.report.summary import run_selection
 from turnwise.report.tables import metric_label
@@ -33,6 +34,12 @@ def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder:
         {(r["metric"], r["output"]) for r in results if r["n_scored"] or not only} for only in (False, True)
     )
     silent = {(f"{run.suite}/{metric}", output) for metric, output in known - heard}  # the summary says why
+    summed = {
+        metric_label({"metric": metric.spec.name, "output": output.name})
+        for metric in metrics
+        for output in metric.outputs
+        if output.rollups and output.primary.steps[-1].reduction is Reduction.TOTAL
+    }
     paths = [folder / name for name in ("turns.csv", "turns.jsonl", "dialogues.csv", "dialogues.jsonl")]
     with (
         whole_file(paths[0]) as turns,
@@ -55,13 +62,25 @@ def write_dialogue_files(store: Store, run: Run, source: DialogueSource, folder:
                 cells = _cells(scores)
                 turn_rows.write([dialogue_id, turn_id, domain, *map(cells.get, of_turns), _missing(scores)])
                 turn_lines.write(_line({"dialogue_id": dialogue_id, "turn_id": turn_id, "domain": domain}, scores))
-            cells = _cells(own)
-            means = [_mean(table, name) for name in of_turns]
+            cells = _cells(_trials_averaged(own))
+            means = [_sum(table, name) if name in summed else _mean(table, name) for name in of_turns]
             row = [dialogue_id, len(table), *means, *map(cells.get, of_dialogues), _missing(own)]
             dialogue_rows.write(row)
             if own:
                 dialogue_lines.write(_line({"dialogue_id": dialogue_id}, own))
     return [*paths, _write_rewrites(folder / "rewrites.csv", source)]
+
+
+def _trials_averaged(scores: list[Row]) -> list[Row]:
+    """One row per metric and output: several trials, and several raters, are averaged."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for score in scores:
+        found.setdefault((score["metric"], score["output"]), []).append(score)
+    averaged = []
+    for rows in found.values():
+        values = [row["value"] for row in rows if row["value"] is not None]
+        averaged.append({**rows[0], "value": sum(values) / len(values)} if len(values) > 1 else rows[0])
+    return averaged
 
 
 def _cells(scores: list[Row]) -> dict[str, Any]:
@@ -107,6 +126,11 @@ def _line(about: Row, scores: list[Row]) -> str:
             text = f'{text[:-1]}, "evidence": {score["evidence"]}}}'
         parts.append(f"{dumps(score['name'])}: {text}")
     return f'{head[:-1]}, "scores": {{{", ".join(parts)}}}}}\n'
+
+
+def _sum(table: list[dict[str, float | None]], name: str) -> float | None:
+    values = [value for row in table if (value := row.get(name)) is not None]
+    return sum(values) if values else None
 
 
 def _mean(table: list[dict[str, float | None]], name: str) -> float | None:

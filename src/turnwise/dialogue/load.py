@@ -16,7 +16,7 @@ from turnwise.dialogue.formats.base import Dialogues
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import match_ids, pair_up
 from turnwise.dialogue.placeholders import looks_delexicalised
-from turnwise.dialogue.records import FIELDS, MULTIWOZ_INTENTS, Pair, folded_intent
+from turnwise.dialogue.records import FIELDS, MULTIWOZ_INTENTS, UNIT, Pair, folded_id, folded_intent
 from turnwise.dialogue.resources import Resources
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError
@@ -45,6 +45,7 @@ class DialogueSource:
     booked: Booked | None = None
     """Which domains were booked when; without it, what the references say themselves."""
     findings: list[Finding] = field(default_factory=list)
+    unit = UNIT
 
     def __post_init__(self) -> None:
         self._predicted = match_ids(self.references, self.predictions)
@@ -117,7 +118,9 @@ class DialogueSource:
         self._check_ids()
         self._check_turns()
         self._check_content()
+        self._check_booked()
         self._check_slots()
+        self._check_tables()
         self._check_intents()
         self._check_acts()
         self._check_responses()
@@ -135,6 +138,35 @@ class DialogueSource:
                 remedy="docs/dialogue.md describes the fields and the formats",
             )
 
+    def _check_booked(self) -> None:
+        """The booked domains must fit the references."""
+        if self.booked is None:
+            return
+        unknown = []
+        for dialogue_id, facts in self.references.facts.items():
+            found = self.booked.get(folded_id(dialogue_id))
+            if found is None:
+                unknown.append(dialogue_id)
+            elif len(found) != facts.exchanges:
+                raise InputError(
+                    "the booked domains do not fit the dialogue",
+                    where=f"--booked-domains, dialogue {dialogue_id}",
+                    found=f"booked domains for {len(found)} exchanges",
+                    expected=f"{facts.exchanges}: one list of domains for each exchange of the references",
+                    remedy="check that the file belongs to these references",
+                )
+        if len(unknown) == len(self.references.facts):
+            raise InputError(
+                "the booked domains are for other dialogues",
+                where="--booked-domains",
+                found=f"dialogues like {_some(list(self.booked)) or 'none'}",
+                expected=f"dialogues like {_some(list(self.references.facts))}",
+                remedy="check that the file belongs to these references",
+            )
+        if unknown:
+            message = f"dialogues that --booked-domains does not have; the references' own are used: {_some(unknown)}"
+            self.findings.append(Finding("missing_bookings", message, len(unknown)))
+
     def _check_slots(self) -> None:
         """Slots that only the predictions have: often another dialect, always wrong (004-5)."""
         known, predicted = (
@@ -146,9 +178,23 @@ class DialogueSource:
             for side in (self.references, self.predictions)
         )
         unknown = sorted(predicted - known)
-        if unknown:
+        if unknown and self.references.tally.fields["state"]:
             message = f"predicted slots that no reference has, counted as wrong: {_some(unknown, 8)}"
             self.findings.append(Finding("unknown_slots", message, len(unknown)))
+
+    def _check_tables(self) -> None:
+        """Slots in the tables that neither the schema nor any state has: probably misspelt."""
+        raw = (name for side in (self.references, self.predictions) for name, _ in side.tally.values)
+        written = set(map(self.normaliser.slot, raw))
+        required = self.resources.policy.required
+        wanted = [f"{domain}-{slot}" for domain, choices in required.items() for choice in choices for slot in choice]
+        unknown = [slot for slot in wanted if slot not in written and not self.normaliser.known_slot(slot)]
+        short = {slot.partition("-")[2] for slot in written}
+        known = {*short, *self.normaliser.slot_names}
+        unknown += [slot for slot in self.resources.transfer.slots if slot not in known]
+        if unknown:
+            message = f"slots in the policy or the transferable slots that nobody knows: {_some(unknown, 8)}"
+            self.findings.append(Finding("unknown_table_slots", message, len(unknown)))
 
     def _check_intents(self) -> None:
         """Predicted intents that neither the references nor the schema of MultiWOZ have."""

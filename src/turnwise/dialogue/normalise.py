@@ -117,6 +117,11 @@ class Normaliser:
             self._nested[key] = f"{place}-{aliases.get(name, name)}"
         return self._nested[key]
 
+    @property
+    def slot_names(self) -> frozenset[str]:
+        """The canonical slots of all domains, without the domain."""
+        return self._slot_names
+
     def known_slot(self, slot: str) -> bool:
         """Whether the canonical table has this `domain-slot`; unknown ones are kept, and worth reporting."""
         return slot in self._canonical

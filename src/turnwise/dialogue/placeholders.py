@@ -9,7 +9,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-DOMAINS = frozenset({"attraction", "bus", "hospital", "hotel", "police", "restaurant", "taxi", "train"})
+from turnwise.dialogue.records import DOMAINS
+
 SLOTS = frozenset(
     (
         *("address", "area", "arrive", "bookday", "bookpeople", "bookstay", "booktime", "car", "choice", "day"),
@@ -36,7 +37,8 @@ _ALIASES = {
     "referencenumber": "ref",
     "train": "trainid",
 }
-_BRACKETS = re.compile(r"\[([^\[\]]{1,40})\]")
+_BRACKETS = re.compile(r"[\[<{]([^\[\]<>{}]{1,40})[\]>}]")
+_OPENING = re.compile(r"[\[<{]")
 _BETWEEN = re.compile(r"[\s_.\-]+")
 
 
@@ -56,7 +58,7 @@ def placeholders(text: str) -> frozenset[Placeholder]:
     >>> sorted(placeholders("[hotel_name] is at [value_address]; your reference is [ref]"))[1]
     Placeholder(slot='name', domain='hotel')
     """
-    folded = (_fold(inside) for inside in _BRACKETS.findall(text)) if "[" in text else ()
+    folded = (_fold(inside) for inside in _BRACKETS.findall(text)) if _OPENING.search(text) else ()
     return frozenset(placeholder for placeholder in folded if placeholder is not None)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnwise.dialogue.formats import jsonl, multiwoz21, multiwoz22_rows, predictions, schema_guided, tau_bench
-from turnwise.dialogue.formats.base import BOM, Dialogues, HeldDialogues, missing_file, read_json
+from turnwise.dialogue.formats.base import BOM, Dialogues, HeldDialogues, is_there, missing_file, read_json
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
@@ -41,7 +41,7 @@ def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, s
     """A file of dialogues in a named format, or in the one it looks like; or exchanges that are already in memory."""
     if not isinstance(path, Path):
         return jsonl.held(path, side)
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if is_there(path) and not path.is_file() and not path.is_dir():
         raise InputError(
             f"{path} is a pipe or a device",
             where=str(path),
@@ -53,7 +53,7 @@ def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, s
         raise UsageError(
             f"unknown format {form!r}", expected=", ".join(FORMATS), remedy=near_misses(form, FORMATS) or None
         )
-    if path.is_dir() and form in FOLDERS:
+    if is_there(path, Path.is_dir) and form in FOLDERS:
         data, sha256 = schema_guided.read_folder(path)
     else:
         start, first = _peek(path)
@@ -84,8 +84,8 @@ def _peek(path: Path) -> tuple[bytes, dict[str, Any] | None]:
             file.seek(0)
             lines = (line.removeprefix(BOM).strip() for line in file)
             first = next((line for line in lines if line), b"")
-    except OSError as error:
-        raise missing_file(path, error) from error
+    except (OSError, ValueError) as error:
+        raise missing_file(path, error if isinstance(error, OSError) else OSError(0, str(error))) from error
     try:
         found = loads(first) if first.startswith(b"{") else None
     except JSONDecodeError:

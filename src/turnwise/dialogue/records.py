@@ -14,6 +14,8 @@ from turnwise.kernel.score import Unit
 State: TypeAlias = Mapping[str, "str | list[str]"]
 """Slot to value, accumulated over the dialogue; a list holds alternatives. Names and values as they were read."""
 
+DOMAINS = frozenset({"attraction", "bus", "hospital", "hotel", "police", "restaurant", "taxi", "train"})
+"""The domains of MultiWOZ."""
 UNIT = "exchange"
 DIALOGUE = "dialogue"
 ACTIONS = ("book", "search", "request", "inform", "offer", "fail")
@@ -61,12 +63,14 @@ class Exchange:
     requested: tuple[str, ...] | None = None
     """`domain-slot` that the user asks for."""
     action: str | None = None
+    action_domain: str | None = None
+    """The domain of the action, where it names one: `book_hotel`."""
     booked: tuple[str, ...] | None = None
     """Domains that have been booked in the dialogue up to here."""
     goal: Mapping[str, Goal] | None = None
-    """By domain; the goal of the whole dialogue stands on its first exchange."""
+    """By domain; the goal of the whole dialogue stands on one exchange, usually the first."""
     rewards: tuple[float, ...] | None = None
-    """What a simulator gave the dialogue in the end, once per trial; on its first exchange."""
+    """What a simulator gave the dialogue in the end, once per trial; on one of its exchanges."""
     operations: Mapping[str, float] = field(default_factory=dict)
     """`latency_ms`, `tokens`, `cost` of the system under test."""
     metadata: Mapping[str, str] = field(default_factory=dict)
@@ -122,8 +126,8 @@ class Dialogue:
 
     @property
     def goal(self) -> Mapping[str, Goal] | None:
-        """The user's goal, where the reference has one."""
-        return self.pairs[0].reference.goal if self.pairs else None
+        """The user's goal, where an exchange of the reference carries it."""
+        return next((pair.reference.goal for pair in self.pairs if pair.reference.goal is not None), None)
 
 
 def folded_id(dialogue_id: str) -> str:
@@ -151,7 +155,7 @@ def domains_of_names(names: tuple[str, ...] | None, separator: str) -> tuple[str
     found: dict[str, None] = {}
     for name in names or ():
         first, _, rest = name.strip().lower().partition(separator)
-        domain = (rest or first) if separator == "_" else first
+        domain = (rest or (first if first in DOMAINS else "")) if separator == "_" else first
         if domain and domain not in ("general", "booking", "none"):
             found[domain] = None
     return tuple(found)

@@ -8,6 +8,7 @@ from functools import cache
 from turnwise.dialogue.database import Database
 from turnwise.dialogue.tables import ActionTable, PolicyTable, TransferTable, load_actions, load_policy, load_transfer
 
+NO_DATABASE = "no database: give --database DIR"
 policy, transfer, actions = cache(load_policy), cache(load_transfer), cache(load_actions)
 """What comes with turnwise is read once."""
 

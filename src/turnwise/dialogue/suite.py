@@ -13,7 +13,7 @@ from turnwise.dialogue.batch import BASELINES
 from turnwise.dialogue.booked import read_booked_domains
 from turnwise.dialogue.database import load_database
 from turnwise.dialogue.files import write_dialogue_files
-from turnwise.dialogue.formats.base import Dialogues
+from turnwise.dialogue.formats.base import Dialogues, without_annotations
 from turnwise.dialogue.load import DialogueSource
 from turnwise.dialogue.normalise import load_normaliser
 from turnwise.dialogue.read import read_dialogues
@@ -95,7 +95,7 @@ class DialogueSuite:
         if options.references is not None:
             return read_dialogues(options.references, options.reference_format, "references")
         if predictions.tally.fields["rewards"]:
-            return predictions
+            return without_annotations(predictions)
         raise UsageError(
             "option 'references' is missing",
             expected="annotated dialogues; only predictions that carry a reward can do without",
@@ -119,7 +119,7 @@ class DialogueSuite:
         return context | ({"missing": "left out"} if options.submitted_only else {})
 
     def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
-        """`turns.csv`, `dialogues.csv`, `turns.jsonl`, `rewrites.csv`."""
+        """`turns` and `dialogues`, each as `.csv` and `.jsonl`, and `rewrites.csv`."""
         return write_dialogue_files(store, run, source, folder)
 
 

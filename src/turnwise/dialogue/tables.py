@@ -14,10 +14,11 @@ from typing import Annotated, Any, Literal, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from turnwise.dialogue.normalise import load_normaliser
+from turnwise.dialogue.normalise import Normaliser, load_normaliser
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.signature import digest
 
+LARGEST = 1_000_000
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Name = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True, to_lower=True)]
 _Action = Literal["book", "search", "request", "inform", "offer", "fail"]
@@ -36,10 +37,10 @@ class _TransferData(_Table):
 
 
 class _ActionData(_Table):
-    acts: dict[_Name, _Action]
-    meets: dict[_Action, list[_Action]] = {}
-    slots: dict[_Name, _Name] = {}
-    intents: dict[_Name, Literal["book", "search"]] = {}
+    acts: dict[_Name, _Action] | None = None
+    meets: dict[_Action, list[_Action]] | None = None
+    slots: dict[_Name, _Name] | None = None
+    intents: dict[_Name, Literal["book", "search"]] | None = None
 
 
 class _WordData(_Table):
@@ -123,14 +124,18 @@ def load_policy(path: Path | None = None) -> PolicyTable:
 def load_transfer(path: Path | None = None) -> TransferTable:
     """The slots of a file, or those that come with turnwise."""
     data, name = _read(path, "transferable", _TransferData)
-    return TransferTable(name, _digest(data), tuple(dict.fromkeys(data.slots)))
+    slots = ("".join(slot.replace("_", " ").split()) for slot in data.slots)
+    return TransferTable(name, _digest(data), tuple(dict.fromkeys(slots)))
 
 
 def load_actions(path: Path | None = None) -> ActionTable:
-    """The table of a file, or the one that comes with turnwise."""
-    data, name = _read(path, "actions", _ActionData)
-    meets: dict[str, tuple[str, ...]] = {action: tuple(met) for action, met in data.meets.items()}
-    return ActionTable(name, _digest(data), tuple(data.acts.items()), meets, data.slots, tuple(data.intents.items()))
+    """The table of a file, or the one that comes with turnwise; a section a file lacks stays the built-in one."""
+    own, name = _read(path, "actions", _ActionData)
+    built_in, _ = _read(None, "actions", _ActionData)
+    data = built_in.model_copy(update=own.model_dump(exclude_none=True))
+    meets: dict[str, tuple[str, ...]] = {action: tuple(met) for action, met in (data.meets or {}).items()}
+    patterns, intents = ((section or {}).items() for section in (data.acts, data.intents))
+    return ActionTable(name, _digest(data), tuple(patterns), meets, data.slots or {}, tuple(intents))
 
 
 @cache
@@ -139,13 +144,25 @@ def load_words(name: str) -> frozenset[str]:
     return frozenset(_read(None, name, _WordData)[0].words)
 
 
+@cache
+def _names() -> Normaliser:
+    return load_normaliser("none")
+
+
 def _slot(domain: str, name: str) -> str:
     """The canonical name, without its domain, of `bookday`, `book day` or `hotel-bookday`."""
-    return load_normaliser("none").domain_slot(domain, name.removeprefix(f"{domain}-")).partition("-")[2]
+    return _names().domain_slot(domain, name.removeprefix(f"{domain}-")).partition("-")[2]
 
 
 def _digest(data: _Table) -> str:
     return digest([json.dumps(data.model_dump())])  # not sorted: the order of patterns matters
+
+
+def _short(value: Any) -> str:
+    """What was found; of what holds many or deep things, only how many: aliases can make a small file a huge tree."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []
+    small = len(inner) <= 5 and not any(isinstance(one, list | dict) for one in inner)
+    return shorten(value) if small else f"{type(value).__name__} of {len(inner)}"
 
 
 _T = TypeVar("_T", bound=_Table)
@@ -156,14 +173,14 @@ def _read(path: Path | None, built_in: str, shape: type[_T]) -> tuple[_T, str]:
     try:
         own = resources.files("turnwise.dialogue") / "data" / where
         content = own.read_bytes() if path is None else path.read_bytes()
-    except OSError as error:
-        what = error.strerror or str(error)
+    except (OSError, ValueError) as error:
+        what = getattr(error, "strerror", None) or str(error)
         raise InputError(
             f"{where} cannot be read", where=where, found=what, expected="a YAML file", remedy="check the path"
         ) from error
     try:
-        return shape.model_validate(yaml.load(content, Loader=_Loader)), built_in if path is None else path.stem  # noqa: S506
-    except yaml.YAMLError as error:
+        data = yaml.load(content, Loader=_Loader)  # noqa: S506 - both candidates are safe loaders
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:  # a date that is none, and the like
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         place = f"{where}, line {mark.line + 1}, column {mark.column + 1}" if mark else where
         raise InputError(
@@ -171,14 +188,24 @@ def _read(path: Path | None, built_in: str, shape: type[_T]) -> tuple[_T, str]:
             where=place,
             found=" ".join(problem.split()),
             expected="YAML, as UTF-8",
-            remedy="docs/dialogue.md shows the built-in file",
+            remedy="docs/dialogue.md shows the built-in file; quote texts that look like dates or numbers",
         ) from error
+    if len(content) > LARGEST:
+        raise InputError(
+            f"{where} is too large for a table",
+            where=where,
+            found=f"{len(content)} bytes",
+            expected=f"at most {LARGEST}",
+            remedy="docs/dialogue.md shows the built-in file",
+        )
+    try:
+        return shape.model_validate(data), built_in if path is None else path.stem
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(
             f"{where} does not have the shape of {built_in}.yaml",
             where=f"{where}: {' > '.join(str(part) for part in first['loc']) or 'the whole file'}",
-            found=shorten(first["input"]),
+            found=_short(first["input"]),
             expected=f"{first['msg']}; sections: {', '.join(shape.model_fields)}",
             remedy="docs/dialogue.md shows the built-in file; quote texts, because YAML reads a bare no as false",
         ) from error

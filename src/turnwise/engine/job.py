@@ -243,14 +243,12 @@ def run_job(
     if begun:
         begun(run)
     with status_kept(store, run):
-        work = Workload(
-            [(number, metric) for number, metric in enumerate(selection.metrics)], variants, run.config["not_measured"]
-        )
+        work = Workload(list(enumerate(selection.metrics)), variants, run.config.get("not_measured", {}))
         carry_out(store, run, work, source, executor, progress=progress)
         results = summarise(store, run, selection=selection)
         store.save_rollups(run, results)
         finished = now()
-        findings = [*run.findings, *(asdict(_twin(other)) for other in same_scores(store, run, results))]
+        findings = [*run.findings, *(asdict(_twin(other)) for other in same_scores(store, run, results)[:1])]
         run = replace(run, status=FINISHED, finished=finished, updated=finished, findings=findings)
         files = [] if folder is None else _write_files(suite, store, run, source, results, folder)
         run = store.end(run, FINISHED)
@@ -260,7 +258,7 @@ def run_job(
 def _twin(other: Run) -> Finding:
     return Finding(
         "identical_scores",
-        f"every score equals that of system {other.system!r} in run {other.id}: "
+        f"every score that both have equals that of system {other.system!r} in run {other.id}: "
         "were the same predictions evaluated under two names?",
     )
 

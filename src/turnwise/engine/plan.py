@@ -24,6 +24,8 @@ class Source(Protocol):
     """Checked records of a room, ready to be measured batch by batch."""
 
     n_items: int
+    unit: str
+    """The kind of unit that `n_items` counts."""
     findings: list[Finding]
 
     @property

@@ -17,6 +17,8 @@ from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 from turnwise.store.run import FAILED, INTERRUPTED, RUNNING, Run
 from turnwise.store.store import Store
 
+KIND = 1
+"""The place of the kind in a row of items."""
 Progress = Callable[[int, int], None]
 """Called with the items done so far and their total."""
 
@@ -64,14 +66,14 @@ def carry_out(
     store: Store, run: Run, work: Workload, source: Source, executor: Executor, *, progress: Progress | None = None
 ) -> None:
     """Measure every batch that is not in the store yet, and write each as soon as it is there."""
-    measured = store.count_items(run)
+    measured = store.count_items(run, source.unit)
     if progress:
         progress(measured, source.n_items)
     for rows in executor.map(work, source.batches(store.done_batches(run))):
         store.write_batch(run, rows)
-        measured += len(rows.items)
+        measured += sum(item[KIND] == source.unit for item in rows.items)
         if progress:
-            progress(min(measured, source.n_items), source.n_items)
+            progress(measured, source.n_items)
 
 
 class Interrupted(TurnwiseError):

@@ -115,6 +115,11 @@ class Rollup:
         return self.steps[-1].reduction is not Reduction.PERCENTILE
 
     @property
+    def is_sum(self) -> bool:
+        """Whether it adds up values, so that it may leave their range."""
+        return any(step.reduction is Reduction.TOTAL for step in self.steps)
+
+    @property
     def trials(self) -> int:
         """How many trials of an item it takes; 1 unless it is a pass^k."""
         return max(step.k if step.reduction is Reduction.PASS_K else 1 for step in self.steps)
@@ -210,8 +215,7 @@ def compile_rollup(
         rows, groups = _reduce_within(steps.pop(0), rows, groups, value)
     if steps[0].reduction is Reduction.PERCENTILE:
         step = steps[0]
-        is_sum = any(s.reduction is Reduction.TOTAL for s in rollup.steps)
-        return Sample(rows.values, rows.keys[CLUSTER], groups, n_groups, step.quantile, step.digits, is_sum)
+        return Sample(rows.values, rows.keys[CLUSTER], groups, n_groups, step.quantile, step.digits, rollup.is_sum)
     step, later = steps[0], steps[1:]
     base, step_value = _base_statistics(step, rows, value)
     if step.by:
@@ -222,8 +226,7 @@ def compile_rollup(
     present[rows.keys[CLUSTER], groups] = True
     codes = {name: members[:, i] for i, name in enumerate(step.by)}
     combine = _over_levels(step_value, base.shape[1], len(members), later, codes)
-    is_sum = any(s.reduction is Reduction.TOTAL for s in rollup.steps)
-    return Pooled(totals.reshape(n_clusters, n_groups, -1), present, combine, is_sum)
+    return Pooled(totals.reshape(n_clusters, n_groups, -1), present, combine, rollup.is_sum)
 
 
 def ratio_value(statistics: FloatArray) -> FloatArray:

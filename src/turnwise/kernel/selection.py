@@ -64,8 +64,8 @@ def _wanted(spec: MetricSpec, carried: Mapping[str, int] | None) -> bool:
 
 
 def carrying(fields: Mapping[str, int], need: str) -> int:
-    """How many records carry a needed field, or the most frequent of several that will do (`a|b`)."""
-    return max(fields.get(name, 0) for name in need.split("|"))
+    """How many records can carry a needed field, or one of several that will do (`a|b`), at most."""
+    return sum(fields.get(name, 0) for name in need.split("|"))
 
 
 def _add_with_inputs(

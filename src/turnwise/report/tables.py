@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,16 +49,18 @@ def overview(summary: Mapping[str, Any], *, every_rollup: bool = True) -> Table:
     version = f" {run['version']}" if run["version"] else ""
     title = f"{run['suite']}: {run['system']}{version} ({run['profile']} profile)"
     offset = 1 if several else 0
-    notes = ["* primary roll-up", *_not_measured([r for r in results if metric_label(r) not in measured])]
+    notes = ["* primary roll-up", *_not_measured([r for r in results if metric_label(r) not in measured], measured)]
     return Table(title, header, rows, notes, (2 + offset, 4 + offset))
 
 
-def _not_measured(results: Sequence[Mapping[str, Any]]) -> list[str]:
+def _not_measured(results: Sequence[Mapping[str, Any]], labels: Collection[str]) -> list[str]:
     """One line for each reason why whole metrics have no value."""
+    measured = {label.partition(".")[0] for label in labels}
     reasons: dict[str, dict[str, None]] = {}
     for r in results:
         why = ", ".join(r["missing"]) or "nothing to measure"
-        reasons.setdefault(why, {})[r["metric"]] = None
+        partly = r["metric"] in measured
+        reasons.setdefault(why, {})[metric_label(r) if partly else r["metric"]] = None
     return [f"not measured ({why}): {', '.join(names)}" for why, names in reasons.items()]
 
 

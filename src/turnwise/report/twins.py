@@ -15,10 +15,8 @@ Values = dict[tuple[str, ...], float]
 
 
 def same_scores(store: Store, run: Run, results: Sequence[Mapping[str, Any]]) -> list[Run]:
-    """Finished runs of other systems on the same data whose every value, in every group, is the same."""
+    """Finished runs of other systems on the same data with which every value that both have is the same."""
     values = _values(results)
-    if len(set(values.values()) - {0.0, 1.0}) < 2:
-        return []  # all right or all wrong is no sign of anything
     others = [
         other
         for other in store.runs(run.suite)
@@ -30,7 +28,8 @@ def same_scores(store: Store, run: Run, results: Sequence[Mapping[str, Any]]) ->
     for other in others[:LOOKED_AT]:
         theirs = _values(store.rollups(other))
         shared = values.keys() & theirs.keys()
-        if len(shared) > 1 and all(values[key] == theirs[key] for key in shared):
+        telling = {values[key] for key in shared} - {0.0, 1.0}  # all right or all wrong is no sign of anything
+        if len(telling) > 1 and all(values[key] == theirs[key] for key in shared):
             found.append(other)
     return found
 

@@ -107,7 +107,8 @@ def read_item(store: Store, run: Run, item_id: str) -> dict[str, Any] | None:
     """One item with its content."""
     table = schema.items
     with store.reading() as connection:
-        query = select(table).where(table.c.run == run.key, table.c.id == item_id)
+        # A dialogue may have the id of another's exchange; the exchange is what people look for.
+        query = select(table).where(table.c.run == run.key, table.c.id == item_id).order_by(table.c.kind.desc())
         row = connection.execute(query).mappings().first()
     if row is None:
         return None

@@ -9,7 +9,7 @@ import hashlib
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -39,6 +39,9 @@ class Facts:
     """Whether every state so far equals the first."""
     empty: bool = True
     """Whether every state so far is empty."""
+    goals: int = 0
+    rewards: int = 0
+    """How many exchanges carry a goal, and rewards."""
 
     @property
     def with_ids(self) -> bool:
@@ -48,6 +51,8 @@ class Facts:
     def add(self, exchange: Exchange) -> None:
         """Take one more exchange into account."""
         self.exchanges += 1
+        self.goals += exchange.goal is not None
+        self.rewards += exchange.rewards is not None
         if exchange.turn_id is not None:
             self.ids += 1
             self.turns += hash(exchange.turn_id)
@@ -143,6 +148,20 @@ class HeldDialogues:
         return self.held[dialogue_id]
 
 
+def without_annotations(predictions: Dialogues) -> HeldDialogues:
+    """References that say nothing but which exchanges there are: a reward needs no others."""
+    held = {
+        dialogue_id: [
+            Exchange(dialogue_id=e.dialogue_id, turn_id=e.turn_id) for e in predictions.exchanges(dialogue_id)
+        ]
+        for dialogue_id in predictions.facts
+    }
+    ids = sorted(predictions.facts)
+    return HeldDialogues(
+        predictions.path, predictions.format, hashlib.sha256("\n".join(ids).encode()).hexdigest(), held
+    )
+
+
 def read_json(path: Path) -> tuple[Any, str]:
     """A JSON file, or the only JSON file in a zip, parsed, with the hash of the file's bytes."""
     data = read_bytes(path)
@@ -192,11 +211,21 @@ def read_bytes(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise missing_file(path, error) from error
+    except ValueError as error:  # a NUL character in the name
+        raise missing_file(path, OSError(0, str(error))) from error
+
+
+def is_there(path: Path, kind: Callable[[Path], bool] = Path.exists) -> bool:
+    """Whether a path is there; one that cannot be a path is not."""
+    try:
+        return kind(path)
+    except (OSError, ValueError):
+        return False
 
 
 def missing_file(path: Path, error: OSError) -> InputError:
     """The error for a path that is not a readable file."""
-    kind = "is a folder, not a file" if path.is_dir() else "cannot be read"
+    kind = "is a folder, not a file" if is_there(path, Path.is_dir) else "cannot be read"
     return InputError(
         f"{path} {kind}",
         where=str(path),

@@ -79,7 +79,7 @@ def texts(value: Any, where: str, name: str) -> tuple[str, ...] | None:
 
 Acts = tuple[tuple[str, ...] | None, tuple[ActSlot, ...] | None]
 _NEXT_SLOT = re.compile(r",(?=[^,=]+=)")
-_WITH_SLOTS = re.compile(r"\s*([^()]+?)\s*\((.*)\)\s*")
+_WITH_SLOTS = re.compile(r"([^()]+)\((.*)\)", re.DOTALL)
 
 
 def acts_and_slots(raw: Any, where: str, name: str = "acts") -> Acts:
@@ -88,6 +88,8 @@ def acts_and_slots(raw: Any, where: str, name: str = "acts") -> Acts:
     `["Hotel-Inform"]`, `["Hotel-Inform(area=north, stars=4)"]` or `{"Hotel-Inform": [["area", "north"]]}`.
     """
     if isinstance(raw, dict):
+        if not all(isinstance(act, str) and act.strip() for act in raw):
+            raise wrong_type(where, name, raw, "acts that are text")
         slots = tuple(
             ActSlot(act, *pair) for act, pairs in raw.items() for pair in slot_pairs(pairs, where, f"{name}.{act}")
         )
@@ -95,21 +97,26 @@ def acts_and_slots(raw: Any, where: str, name: str = "acts") -> Acts:
     acts = texts(raw, where, name)
     if acts is None:
         return None, None
-    given = [(act, _WITH_SLOTS.fullmatch(act)) for act in acts]
-    types = dict.fromkeys(match[1] if match else act for act, match in given)
+    given = [(act.strip(), _WITH_SLOTS.fullmatch(act.strip())) for act in acts]
+    for act, match in given:
+        if not act or (match is None and ("(" in act or ")" in act)):
+            raise wrong_type(where, name, act, "acts such as Hotel-Inform or Hotel-Inform(area=north)")
+    types = dict.fromkeys(match[1].strip() if match else act for act, match in given)
     # Acts of which none says anything were written without their slots, unless they never have any.
-    if not any(match for _, match in given) and not all(act.lower().startswith("general-") for act in acts):
+    if not any(match for _, match in given) and not all(act.lower().startswith("general-") for act, _ in given):
         return tuple(types), None
     found: list[ActSlot] = []
     for match in (match for _, match in given if match):
         pieces = (piece.partition("=") for piece in _NEXT_SLOT.split(match[2]) if piece.strip())
-        found += [ActSlot(match[1], slot.strip(), value.strip()) for slot, _, value in pieces]
+        found += [ActSlot(match[1].strip(), slot.strip(), value.strip()) for slot, _, value in pieces]
     return tuple(types), tuple(found)
 
 
 def slot_pairs(raw: Any, where: str, name: str) -> list[tuple[str, str]]:
     """`[[slot, value], ...]`; a slot alone has no value."""
-    if not isinstance(raw, list) or not all(isinstance(p, list) and p and isinstance(p[0], str) for p in raw):
+    if not isinstance(raw, list) or not all(
+        isinstance(p, list) and 1 <= len(p) <= 2 and isinstance(p[0], str) for p in raw
+    ):
         raise wrong_type(where, name, raw, "a list of [slot, value] pairs")
     return [(pair[0], scalar_text(pair[1], where, name) if len(pair) > 1 else "") for pair in raw]
 
@@ -120,6 +127,8 @@ def goals_from(raw: Any, where: str) -> dict[str, Goal]:
         raise wrong_type(where, "goal", raw, "an object: domain to {info, reqt, book}")
     goals = {}
     for domain, parts in raw.items():
+        if not isinstance(domain, str) or not domain.strip():
+            raise wrong_type(where, "goal", domain, "domains that are text")
         if not isinstance(parts, dict) or not parts.keys() & {"info", "reqt", "book"}:
             continue
         info, asked, book = parts.get("info") or {}, parts.get("reqt"), parts.get("book")

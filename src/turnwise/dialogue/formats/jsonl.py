@@ -160,7 +160,19 @@ def changed_file(path: Path) -> InputError:
 
 
 def check_turn(exchange: Exchange, facts: Facts, seen: set[str], where: str) -> None:
-    """Every exchange of a dialogue has a turn id of its own, or none has one; `seen` are those before this one."""
+    """Every exchange of a dialogue has a turn id of its own, or none has one; `seen` are those before this one.
+
+    The goal and the reward belong to the dialogue, so only one exchange carries them.
+    """
+    for name, times in (("goal", facts.goals), ("reward", facts.rewards)):
+        if times > 1:
+            raise InputError(
+                f"dialogue {exchange.dialogue_id} has a second {name}",
+                where=where,
+                found="another exchange carries one already",
+                expected=f"one {name} per dialogue",
+                remedy=f"keep the {name} on one exchange of the dialogue",
+            )
     if 0 < facts.ids < facts.exchanges:
         raise InputError(
             f"dialogue {exchange.dialogue_id}: some exchanges have a turn_id and some have none",
@@ -227,14 +239,17 @@ def exchange_from(
             "an exchange is not a JSON object", where=where, found=shorten(raw), expected="{...}", remedy=SEE_FIELDS
         )
     domains = texts(raw.get("domain"), where, "domain")
+    booked = texts(raw.get("booked"), where, "booked")
     state, goal = raw.get("state"), raw.get("goal")
     acts, act_slots = acts_and_slots(raw.get("acts"), where)
+    action, action_domain = _action(raw.get("action"), where)
     return Exchange(
         dialogue_id=_id(raw, "dialogue_id", where) or _missing_id(where, raw),
         turn_id=_id(raw, "turn_id", where),
         domains=None if domains is None else tuple(domain.strip().lower() for domain in domains if domain.strip()),
         state=None if state is None else nested_state(state, where, {} if names is None else names),
-        action=_action(raw.get("action"), where),
+        action=action,
+        action_domain=action_domain,
         operations={name: _number(raw[name], where, name) for name in OPERATIONS if raw.get(name) is not None},
         metadata=_metadata(raw, where, notes),
         user=text_or_none(raw.get("user"), where, "user"),
@@ -244,7 +259,7 @@ def exchange_from(
         act_slots=act_slots,
         spans=_spans(raw.get("spans"), where),
         requested=texts(raw.get("requested"), where, "requested"),
-        booked=texts(raw.get("booked"), where, "booked"),
+        booked=None if booked is None else tuple(domain.strip().lower() for domain in booked),
         goal=None if goal is None else goals_from(goal, where),
         rewards=_rewards(raw.get("reward"), where),
     )
@@ -279,12 +294,12 @@ def _missing_id(where: str, raw: dict[str, Any]) -> str:
     )
 
 
-def _action(value: Any, where: str) -> str | None:
-    """One of the actions; `book_hotel`, `find_train` and `request_info` are book, search and request."""
+def _action(value: Any, where: str) -> tuple[str | None, str | None]:
+    """One of the actions, and the domain it names: `book_hotel`, `find_train`; `request_info` names none."""
     text = text_or_none(value, where, "action")
     if text is None:
-        return None
-    first = text.strip().lower().partition("_")[0]
+        return None, None
+    first, _, rest = text.strip().lower().partition("_")
     action = "search" if first == "find" else first
     if action not in ACTIONS:
         raise InputError(
@@ -294,7 +309,7 @@ def _action(value: Any, where: str) -> str | None:
             expected=" | ".join(ACTIONS),
             remedy=near_misses(text, ACTIONS) or SEE_FIELDS,
         )
-    return action
+    return action, rest if rest not in ("", "info") else None
 
 
 def _spans(raw: Any, where: str) -> tuple[tuple[str, str], ...] | None:

@@ -81,7 +81,7 @@ def read_parquet(path: Path) -> tuple[list[Any], str]:
         ) from error
     try:
         return parquet.read_table(path).to_pylist(), sha256
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise InputError(
             "the parquet file is damaged",
             where=str(path),

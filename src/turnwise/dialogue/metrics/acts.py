@@ -81,6 +81,6 @@ def _with_slots(exchange: Exchange, batch: ExchangeBatch) -> Names:
         name = act.strip().lower()
         bare.discard(name)
         full = asked_slot(f"{name.partition('-')[0]}-{slot}", batch.resources, batch.normaliser)
-        said = batch.normaliser.value(full, value) or ""
+        said = batch.normaliser.value(full, value) or "?"
         found.add(f"{name}({full.partition('-')[2]}={said})" if slot.strip().lower() not in ("", "none") else name)
     return frozenset(found | bare)

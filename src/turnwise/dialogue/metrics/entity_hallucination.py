@@ -12,11 +12,10 @@ from turnwise.dialogue.entities import mentions
 from turnwise.dialogue.metrics import ROOM
 from turnwise.dialogue.placeholders import looks_delexicalised
 from turnwise.dialogue.records import UNIT, Pair
+from turnwise.dialogue.resources import NO_DATABASE
 from turnwise.kernel.metric import Direction, Metric, MetricSpec, Output
 from turnwise.kernel.rollup import FloatArray, ratio_value
 from turnwise.kernel.score import Measurement, Unit, measured, not_applicable, skipped
-
-NO_DATABASE = "no database: give --database DIR"
 
 
 class EntityHallucination(Metric):
@@ -30,7 +29,7 @@ class EntityHallucination(Metric):
         unit=UNIT,
         outputs=(Output(statistics=("invented", "named"), direction=Direction.LOWER, range=(0.0, 1.0)),),
         needs=("--database", "prediction.response"),
-        context=("normaliser", "database"),
+        context=("normaliser", "actions", "database"),
         components=("supervisor", "action"),
         source="MAS4CS evaluation choices, metrics 6 and 9",
         optional=True,

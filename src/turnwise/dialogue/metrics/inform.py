@@ -14,6 +14,7 @@ from turnwise.dialogue.metrics import ROOM
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.placeholders import placeholders
 from turnwise.dialogue.records import DIALOGUE, Dialogue, Exchange, Goal, State, domain_of
+from turnwise.dialogue.resources import NO_DATABASE
 from turnwise.kernel.metric import Metric, MetricSpec, Output, Parameter
 from turnwise.kernel.score import JSON, Measurement, Parts, Unit, measured, not_applicable, skipped
 
@@ -24,7 +25,6 @@ ATTRIBUTES = ("phone", "address", "postcode", "trainid")
 """Requested slots that count; of the others no response shows whether they were given."""
 REFERENCE = "ref"
 
-NO_DATABASE = "no database: give --database DIR"
 NO_RESPONSE = "no predicted response"
 LEXICALISED = "the responses have no placeholders"
 NOT_BOOKED = "not known when the reference had booked: give --booked-domains FILE"
@@ -87,7 +87,7 @@ class Inform(Metric):
     def outcomes(self, batch: ExchangeBatch) -> list[list[Outcome] | Measurement]:
         """The outcomes of every dialogue, or why there are none; worked out once per batch for both metrics."""
         active = str(self.settings.values["active_domain"])
-        known: dict[str, list[list[Outcome] | Measurement]] = vars(batch).setdefault("_goal_outcomes", {})
+        known: dict[str, list[list[Outcome] | Measurement]] = batch.memo.setdefault("outcomes", {})
         if active not in known:
             known[active] = [
                 _unscored(dialogue, batch) or _outcomes(dialogue, batch, active) for dialogue in batch.dialogues
@@ -148,8 +148,13 @@ def _unscored(dialogue: Dialogue, batch: ExchangeBatch) -> Measurement | None:
     if not batch.delexicalised:
         return skipped(LEXICALISED)
     made = [pair.prediction for pair in dialogue.pairs if pair.prediction is not None]
-    if not made and batch.submitted_only:
-        return skipped(MISSING)
+    if not made:
+        lost = Parts(list(goal), ([0.0] * len(goal),))
+        return (
+            skipped(MISSING)
+            if batch.submitted_only
+            else measured((0.0,), evidence={"missing": "prediction"}, parts=lost)
+        )
     if made and all(prediction.response is None for prediction in made):
         return skipped(NO_RESPONSE)
     for domain, wanted in goal.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from turnwise.dialogue.acting import actions, bookings, violations, wished
+from turnwise.dialogue.acting import actions, attempts, violations
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.metrics import ROOM
 from turnwise.dialogue.records import UNIT, Pair
@@ -63,7 +63,7 @@ class PolicyCompliance(Metric):
                 ),
             ),
         ),
-        needs=("prediction.acts|prediction.action|prediction.intents",),
+        needs=("prediction.acts|prediction.action|prediction.intents|reference.intents",),
         parameters=(VIOLATION,),
         context=("normaliser", "policy", "actions"),
         components=("policy",),
@@ -78,7 +78,7 @@ class PolicyCompliance(Metric):
             if unscored is not None:
                 yield from ((pair.unit, output.name, unscored) for output in self.spec.outputs)
                 continue
-            booked = wished(pair, batch.resources) if by_intent else bookings(pair, batch.resources)
+            booked = attempts(pair, batch.resources, by_intent=by_intent)
             broken = violations(pair, batch.resources, batch.normaliser, by_intent=by_intent)
             violated = float(bool(broken))
             yield pair.unit, "compliance", measured((1 - violated,), evidence=broken or None)
@@ -98,5 +98,5 @@ def _unscored(pair: Pair, batch: ExchangeBatch, by_intent: bool) -> Measurement 
             return skipped("no intents")
     elif actions(made, batch.resources.actions) is None:
         return skipped(NO_ACTS)
-    booked = wished(pair, batch.resources) if by_intent else bookings(pair, batch.resources)
+    booked = attempts(pair, batch.resources, by_intent=by_intent)
     return skipped("no predicted state") if made.state is None and booked else None

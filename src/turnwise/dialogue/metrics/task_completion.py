@@ -10,9 +10,9 @@ from turnwise.dialogue.answers import answered
 from turnwise.dialogue.batch import MISSING, ExchangeBatch
 from turnwise.dialogue.entities import invented
 from turnwise.dialogue.metrics import ROOM
-from turnwise.dialogue.metrics.entity_hallucination import NO_DATABASE
 from turnwise.dialogue.metrics.policy_compliance import NO_ACTS, SOURCE, VIOLATION
 from turnwise.dialogue.records import DIALOGUE, Dialogue, Pair, domain_of
+from turnwise.dialogue.resources import NO_DATABASE
 from turnwise.kernel.metric import Metric, MetricSpec, Output, Parameter
 from turnwise.kernel.score import Measurement, Parts, Unit, measured, not_applicable, skipped
 

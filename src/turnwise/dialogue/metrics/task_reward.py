@@ -45,8 +45,8 @@ class TaskReward(Metric):
     def measure(self, batch: ExchangeBatch) -> Iterable[tuple[Unit, str, Measurement]]:
         """One measurement per trial."""
         for dialogue in batch.dialogues:
-            made = next((pair.prediction for pair in dialogue.pairs if pair.prediction is not None), None)
-            rewards = made.rewards if made is not None else None
+            made = [pair.prediction for pair in dialogue.pairs if pair.prediction is not None]
+            rewards = next((prediction.rewards for prediction in made if prediction.rewards is not None), None)
             for trial, reward in enumerate(rewards or ()):
                 yield dialogue.unit, "value", measured((reward,))._replace(repeat=trial)
             if not rewards:

@@ -1,0 +1,1 @@
+"""The translation room: machine translations, scored segment by segment against references."""
