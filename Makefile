@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, bench-startup, coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,10 +32,16 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue coverage
+bench: bench-startup bench-dialogue bench-translation bench-audio coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
+
+bench-translation: $(VENV)/installed-test
+	$(BIN)/python benchmarks/translation.py
+
+bench-audio: $(VENV)/installed-test
+	$(BIN)/python benchmarks/audio.py
 
 bench-startup: $(VENV)/installed-test
 	$(BIN)/python benchmarks/startup.py
@@ -63,7 +69,7 @@ $(VENV)/installed-test: requirements/test.txt pyproject.toml | $(VENV)/bin/pytho
 lock: $(VENV)/installed-test
 	$(PIP) install pip-tools
 	$(COMPILE) -o requirements/run.txt pyproject.toml requirements/build.in
-	$(COMPILE) --extra postgres --extra parquet -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
+	$(COMPILE) --extra audio --extra postgres --extra parquet -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
 
 clean:
 	rm -rf $(VENV) demo-results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
