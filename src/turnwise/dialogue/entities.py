@@ -95,13 +95,6 @@ def invented(pair: Pair, resources: Resources, normaliser: Normaliser) -> list[M
     return [mention for mention in mentions(pair, resources, normaliser) if mention.invented]
 
 
-def names_in(text: str, database: Database) -> str | None:
-    """The first entity of the database that a text names, if any."""
-    known = _index(database)
-    found = known.names.finditer(text) if known.names is not None else ()
-    return next((match[0] for match in found if len(match[0]) > SHORT), None)
-
-
 def joined(text: str) -> str:
     """Letters and digits only: `CB4 1HA` is `cb41ha`."""
     return re.sub(r"[\W_]+", "", text.lower())

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.booked import Booked, with_booked
-from turnwise.dialogue.entities import names_in
 from turnwise.dialogue.formats.base import Dialogues
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import match_ids, pair_up
@@ -19,15 +18,13 @@ from turnwise.dialogue.placeholders import looks_delexicalised
 from turnwise.dialogue.records import FIELDS, MULTIWOZ_INTENTS, UNIT, Pair, folded_id, folded_intent
 from turnwise.dialogue.resources import Resources
 from turnwise.engine.plan import Finding
-from turnwise.kernel.errors import InputError
+from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.signature import digest
 
 BATCH_EXCHANGES = 1024
 ALIASED_SHARE = 0.5
 ALIASED_DIALOGUES = 3
 """So many dialogues must be there before a state that never changes is taken for a bug."""
-LOOKED_AT = 100
-"""Dialogues that tell whether responses are delexicalised."""
 RENUMBERED_EXCHANGES = 3
 """In dialogues of so many exchanges, as many on both sides but with other ids are taken for another numbering."""
 
@@ -216,25 +213,23 @@ class DialogueSource:
             self.findings.append(Finding("unknown_acts", message, sum(predicted.acts[act] for act in unknown)))
 
     def _check_responses(self) -> None:
-        """Responses with real names where inform and success look for placeholders."""
-        database = self.resources.database
-        if database is None or not self.references.tally.fields["goal"]:
+        """Responses in plain words where inform and success look for placeholders."""
+        if self.resources.database is None or not self.references.tally.fields["goal"]:
             return
-        for dialogue_id in list(self._predicted.values())[:LOOKED_AT]:
-            for exchange in self.predictions.exchanges(dialogue_id):
+        first = None
+        for dialogue_id in self._predicted.values():
+            for place, exchange in enumerate(self.predictions.exchanges(dialogue_id)):
                 if exchange.response and looks_delexicalised(exchange.response):
                     return
-        for dialogue_id in list(self._predicted.values())[:LOOKED_AT]:
-            for place, exchange in enumerate(self.predictions.exchanges(dialogue_id)):
-                if exchange.response and (named := names_in(exchange.response, database)):
-                    self._delexicalised = False
-                    message = (
-                        "the responses are not delexicalised: inform and success look for placeholders such as "
-                        "[hotel_name], and are not measured; "
-                        f"first in {dialogue_id}/{exchange.turn_id or place}: {named}"
-                    )
-                    self.findings.append(Finding("lexicalised_responses", message))
-                    return
+                if exchange.response and exchange.response.strip() and first is None:
+                    first = f"{dialogue_id}/{exchange.turn_id or place}: {shorten(exchange.response)}"
+        if first is not None:
+            self._delexicalised = False
+            message = (
+                "the responses are not delexicalised: inform and success look for placeholders such as [hotel_name], "
+                f"and are not measured; first in {first}"
+            )
+            self.findings.append(Finding("lexicalised_responses", message))
 
     def rewrites(self) -> list[tuple[str, str, str, str | None, int]]:
         """Every rewrite of the normaliser: side, slot, value as written, normal form, how often."""
