@@ -6,7 +6,7 @@ import re
 from math import isfinite
 from typing import Any
 
-from turnwise.dialogue.records import ActSlot, Goal
+from turnwise.dialogue.records import ActSlot, Goal, domain_of
 from turnwise.kernel.errors import InputError, shorten
 
 
@@ -119,6 +119,20 @@ def slot_pairs(raw: Any, where: str, name: str) -> list[tuple[str, str]]:
     ):
         raise wrong_type(where, name, raw, "a list of [slot, value] pairs")
     return [(pair[0], scalar_text(pair[1], where, name) if len(pair) > 1 else "") for pair in raw]
+
+
+def marked_spans(raw: Any, where: str) -> tuple[tuple[str, str], ...] | None:
+    """The `span_info` of MultiWOZ, `[[act, slot, value, start, end], ...]`, as slots and values."""
+    if raw is None:
+        return None
+    if not isinstance(raw, list) or not all(isinstance(span, list) and len(span) >= 3 for span in raw):
+        raise wrong_type(where, "span_info", raw, "a list of [act, slot, value, start, end]")
+    return tuple(span_of(str(act), str(slot), str(value)) for act, slot, value, *_ in raw)
+
+
+def span_of(act: str, slot: str, value: str) -> tuple[str, str]:
+    """`Hotel-Inform`, `area` and `north` as (`hotel-area`, `north`)."""
+    return f"{domain_of(act)}-{slot.lower()}", value
 
 
 def goals_from(raw: Any, where: str) -> dict[str, Goal]:

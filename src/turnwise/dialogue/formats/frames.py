@@ -91,11 +91,6 @@ def one_value(raw: Any, where: str, name: str) -> str | list[str]:
     return values[0] if isinstance(values, list) and len(values) == 1 else values
 
 
-def span_of(act: str, slot: str, value: str) -> tuple[str, str]:
-    """`Hotel-Inform`, `area` and `north` as (`hotel-area`, `north`)."""
-    return f"{domain_of(act)}-{slot.lower()}", value
-
-
 def beside(path: Path, name: str) -> Path | None:
     """A file of that name in the folder (of the file) or the one above."""
     folder = (path if path.is_dir() else path.parent).resolve()

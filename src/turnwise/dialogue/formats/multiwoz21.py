@@ -14,6 +14,7 @@ from turnwise.dialogue.formats.base import HeldDialogues, Tally, check_ids
 from turnwise.dialogue.formats.fields import (
     acts_and_slots,
     goals_from,
+    marked_spans,
     slot_pairs,
     text_or_none,
     text_values,
@@ -75,7 +76,7 @@ def _exchanges(dialogue_id: str, log: list[Any], where: str, names: dict[tuple[s
                 domains=_domains(asked, state, before),
                 acts=acts,
                 act_slots=act_slots,
-                spans=_spans(system.get("span_info"), place),
+                spans=marked_spans(system.get("span_info"), place),
                 state=state,
                 requested=_requested(asked, place),
                 booked=_booked(system["metadata"]),
@@ -110,16 +111,6 @@ def _requested(acts: dict[str, Any], where: str) -> tuple[str, ...]:
         if kind == "request":
             slots += [f"{domain}-{slot.lower()}" for slot, _ in slot_pairs(pairs, where, f"dialog_act.{act}")]
     return tuple(dict.fromkeys(slots))
-
-
-def _spans(raw: Any, where: str) -> tuple[tuple[str, str], ...] | None:
-    """`[[act, slot, value, first word, last word], ...]` as slots and values."""
-    if raw is None:
-        return None
-    if not isinstance(raw, list) or not all(isinstance(s, list) and len(s) >= 3 for s in raw):
-        raise wrong_type(where, "span_info", raw, "a list of [act, slot, value, start, end]")
-    domains = ((str(act).partition("-")[0].lower(), str(slot).lower(), str(value)) for act, slot, value, *_ in raw)
-    return tuple((f"{domain}-{slot}", value) for domain, slot, value in domains)
 
 
 def _booked(metadata: dict[str, Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.dialogue.formats.base import BOM, HeldDialogues, broken_json, read_bytes
-from turnwise.dialogue.formats.fields import scalar_text, text_or_none, texts, wrong_type
+from turnwise.dialogue.formats.fields import scalar_text, span_of, text_or_none, texts, wrong_type
 from turnwise.dialogue.formats.frames import (
     Frame,
     FrameNotes,
@@ -21,7 +21,6 @@ from turnwise.dialogue.formats.frames import (
     dialogues_in,
     exchanges_of,
     one_value,
-    span_of,
     speaker_of,
 )
 from turnwise.dialogue.records import ActSlot, Exchange

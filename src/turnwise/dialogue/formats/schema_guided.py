@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.dialogue.formats.base import HeldDialogues, Tally, read_json
-from turnwise.dialogue.formats.fields import acts_and_slots, text_or_none, texts, wrong_type
+from turnwise.dialogue.formats.fields import acts_and_slots, marked_spans, text_or_none, texts, wrong_type
 from turnwise.dialogue.formats.frames import (
     Frame,
     FrameNotes,
@@ -26,7 +26,6 @@ from turnwise.dialogue.formats.frames import (
     dialogues_in,
     exchanges_of,
     one_value,
-    span_of,
     speaker_of,
 )
 from turnwise.dialogue.records import ActSlot
@@ -233,16 +232,7 @@ class _DialogActs:
         acts = raw.get("dialog_act") if isinstance(raw, dict) else raw
         if not isinstance(acts, dict):
             raise wrong_type(place, "dialog_act", acts, "an object: act to [slot, value] pairs")
-        return Said(*acts_and_slots(acts, place, "dialog_act"), _marked(raw.get("span_info"), place))
-
-
-def _marked(raw: Any, place: str) -> tuple[tuple[str, str], ...] | None:
-    """`[[act, slot, value, start, end], ...]` as slots and values."""
-    if raw is None:
-        return None
-    if not isinstance(raw, list) or not all(isinstance(span, list) and len(span) >= 3 for span in raw):
-        raise wrong_type(place, "span_info", raw, "a list of [act, slot, value, start, end]")
-    return tuple(span_of(str(act), str(slot), str(value)) for act, slot, value, *_ in raw)
+        return Said(*acts_and_slots(acts, place, "dialog_act"), marked_spans(raw.get("span_info"), place))
 
 
 def _actions(frames: list[dict[str, Any]], text: str, place: str) -> Said:
