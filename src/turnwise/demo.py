@@ -24,12 +24,12 @@ def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
     """Every room on its examples."""
     folder = (examples or examples_folder()) / "dialogue"
     references = {"references": folder / "references.jsonl", "database": folder / "database"}
-    common = {**references, "system": "example assistant", "by": ["scenario"]}
+    common = {**references, "system": "example assistant"}
     yield DemoRun(
         "Dialogue: what a booking assistant understood, version 1",
         "dialogue",
         "dialogue",
-        {**common, "predictions": folder / "predictions.jsonl", "version": "1", "baselines": True},
+        {**common, "predictions": folder / "predictions.jsonl", "version": "1", "by": ["component"]},
     )
     yield DemoRun(
         "Dialogue: the same assistant, version 2",

@@ -35,4 +35,5 @@ def demo(
     say("\nWhere to look:")
     for folder in summaries:
         say(f"  {out / folder / 'summary.json'}  results with intervals; beside it one row per turn, with evidence")
-    say(f"  {program()} show latest --db {out / 'demo.sqlite'} --by domain  slices the last run, worst first")
+    first = next(iter(summaries.values()))["run"]["id"]
+    say(f"  {program()} show {first} --db {out / 'demo.sqlite'} --by scenario  slices the first run, worst first")
