@@ -112,7 +112,6 @@ def test_entities_and_values(database: Database) -> None:
     assert database.values("hotel", "name") == {"oak lodge", "station inn", "mill house"}
     assert database.values("restaurant", "phone") == {"01223448620"}
     assert database.values("hotel", "sauna") == database.values("spa", "name") == frozenset()
-    assert [entity["name"] for entity in database.select("hotel", 0b101)] == ["the Oak Lodge", "mill house"]
     assert database.matches("hotel", 1, {"area": "centre"})
     assert not database.matches("hotel", 0, {"area": "centre"})
     assert (database.identifier("hotel"), database.identifier("train")) == ("name", "trainid")

@@ -69,11 +69,13 @@ def test_slots_of_a_table_that_nobody_has(tmp_path: Path) -> None:
     assert findings(predictions(), policy=policy)["unknown_table_slots"].endswith("hotel-nmae")
 
 
-@pytest.mark.parametrize(("name", "value"), [("goal", HOTEL), ("reward", 1)])
-def test_a_dialogue_has_one_goal_and_one_reward(name: str, value: Any) -> None:
-    twice = [{**line, name: value} for line in REFERENCES]
+@pytest.mark.parametrize(("name", "one", "other"), [("goal", HOTEL, {"taxi": {"reqt": ["phone"]}}), ("reward", 1, 0)])
+def test_a_dialogue_has_one_goal_and_one_reward(name: str, one: Any, other: Any) -> None:
+    same = [{**line, name: one} for line in REFERENCES]
+    turnwise.evaluate({"references": same, "predictions": predictions()})
+    same[1][name] = other
     with pytest.raises(InputError, match=f"a second {name}"):
-        turnwise.evaluate({"references": twice, "predictions": predictions()})
+        turnwise.evaluate({"references": same, "predictions": predictions()})
 
 
 # Two systems in one store

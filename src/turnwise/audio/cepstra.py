@@ -7,7 +7,7 @@ A convention holds every choice that changes a number, so that its fields can st
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -107,40 +107,6 @@ magnitudes and for c_m = 2/bands * sum_n ln M_n cos(m (n - 1/2) pi/bands).
 
 _PACKAGE_FLOOR = float(np.finfo(np.float64).eps)
 
-GUIDE = Convention(
-    name="guide",
-    rate=16000,
-    resampler="fft",
-    accepts_upsampled=False,
-    normalise_peak=True,
-    window_ms=25,
-    hop_ms=10,
-    fft_ms=32,
-    window="hann_symmetric",
-    window_spans="fft",
-    last_frame=False,
-    power=2,
-    bands=20,
-    low_hz=0,
-    high_hz=None,
-    filters="whole_bins",
-    log="log10",
-    floor=_PACKAGE_FLOOR,
-    floor_by="add",
-    dct="plain",
-    first=1,
-    last=13,
-    align_on="cepstra",
-    ties="first",
-    factor=1.0,
-    unit="",
-)
-"""The document's text: 13 coefficients, frames of 25 ms, plain Euclidean distance.
-
-The same as mel-cepstral-distance 0.0.4 with sample_rate=16000, n_fft=32, win_len=25, hop_len=10, s=0, D=13,
-align_target="mfcc", dtw_radius=None.
-"""
-
 PACKAGE = Convention(
     name="package",
     rate=None,
@@ -173,6 +139,22 @@ PACKAGE = Convention(
 
 Its cepstra begin with c1, so that its s=1, D=16 are c2 to c16. Not taken over: it resamples files of single precision
 in single precision, reads 8-bit files with an offset, and leaves a sample of -32768 out of the peak.
+"""
+
+GUIDE = replace(
+    PACKAGE,
+    name="guide",
+    rate=16000,
+    window_ms=25,
+    hop_ms=10,
+    first=1,
+    last=13,
+    align_on="cepstra",
+)
+"""The document's text: 13 coefficients, frames of 25 ms, plain Euclidean distance.
+
+The same as mel-cepstral-distance 0.0.4 with sample_rate=16000, n_fft=32, win_len=25, hop_len=10, s=0, D=13,
+align_target="mfcc", dtw_radius=None.
 """
 
 CONVENTIONS = {convention.name: convention for convention in (LITERATURE, GUIDE, PACKAGE)}

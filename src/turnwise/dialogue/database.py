@@ -100,10 +100,6 @@ class Database:
         """Whether one entity meets all constraints."""
         return bool(self.find(domain, constraints) >> row & 1)
 
-    def select(self, domain: str, found: int) -> list[Entity]:
-        """The entities of a bit set."""
-        return [entity for row, entity in enumerate(self.entities(domain)) if found >> row & 1]
-
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker process reads the folder itself, once, instead of receiving the database with every batch.
         return _unchanged, (self.path, self.digest)

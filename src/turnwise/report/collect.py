@@ -117,6 +117,8 @@ class Collected:
             weights = Resampler(BOOTSTRAP_CLUSTERS, resampler.resamples) if small else resampler
             size = max(1, FLOATS // (max(weights.clusters, weights.resamples) * width))
             codes = own if small else cells.clusters
+            if small and len(rows):
+                rows = rows.rekeyed(CLUSTER, own[cells.find(rows.keys[CLUSTER], row_groups)])
             for start in range(0, len(members), size):
                 place = np.full(n, -1, dtype=np.int64)
                 chosen = members[start : start + size]
@@ -127,27 +129,19 @@ class Collected:
                 compiled = [
                     cells.pooled(i, which, index, shape)
                     if rollup.within_clusters
-                    else self._compiled(rollup, rows, row_groups, place, cells if small else None, own, shape)
+                    else self._compiled(rollup, rows, row_groups, place, shape)
                     for i, rollup in enumerate(self._rollups)
                 ]
                 yield Lot(chosen, compiled, np.bincount(index[1], minlength=len(chosen)) > 0, weights)
 
     def _compiled(
-        self,
-        rollup: Rollup,
-        rows: Rows,
-        groups: IntArray,
-        place: IntArray,
-        renumbered: _Cells | None,
-        own: IntArray,
-        shape: tuple[int, int],
+        self, rollup: Rollup, rows: Rows, groups: IntArray, place: IntArray, shape: tuple[int, int]
     ) -> Pooled | Sample:
         """A roll-up that needs the rows themselves."""
         which = place[groups] >= 0
-        chosen, at = rows.chosen(which), groups[which]
-        if renumbered is not None:
-            chosen = chosen.rekeyed(CLUSTER, own[renumbered.find(chosen.keys[CLUSTER], at)])
-        return compile_rollup(rollup, chosen, place[at], shape[1], shape[0], self._value or _nothing)
+        return compile_rollup(
+            rollup, rows.chosen(which), place[groups[which]], shape[1], shape[0], self._value or _nothing
+        )
 
     def _place(self, key: Key) -> int:
         found = self._places.setdefault(key, len(self.keys))

@@ -39,9 +39,11 @@ class Facts:
     """Whether every state so far equals the first."""
     empty: bool = True
     """Whether every state so far is empty."""
-    goals: int = 0
-    rewards: int = 0
-    """How many exchanges carry a goal, and rewards."""
+    goal: int | None = None
+    reward: int | None = None
+    """Fingerprints of what belongs to the dialogue as a whole."""
+    second: str | None = None
+    """Which of the two has another value on another exchange."""
 
     @property
     def with_ids(self) -> bool:
@@ -51,8 +53,10 @@ class Facts:
     def add(self, exchange: Exchange) -> None:
         """Take one more exchange into account."""
         self.exchanges += 1
-        self.goals += exchange.goal is not None
-        self.rewards += exchange.rewards is not None
+        if exchange.goal is not None:
+            self.goal = self._once("goal", self.goal, repr(exchange.goal))
+        if exchange.rewards is not None:
+            self.reward = self._once("reward", self.reward, repr(exchange.rewards))
         if exchange.turn_id is not None:
             self.ids += 1
             self.turns += hash(exchange.turn_id)
@@ -64,6 +68,12 @@ class Facts:
             self.first_state = fingerprint
         self.constant = self.constant and fingerprint == self.first_state
         self.empty = self.empty and not exchange.state
+
+    def _once(self, name: str, known: int | None, text: str) -> int:
+        found = hash(text)
+        if known not in (None, found):
+            self.second = name
+        return found
 
 
 @dataclass(slots=True)

@@ -162,17 +162,16 @@ def changed_file(path: Path) -> InputError:
 def check_turn(exchange: Exchange, facts: Facts, seen: set[str], where: str) -> None:
     """Every exchange of a dialogue has a turn id of its own, or none has one; `seen` are those before this one.
 
-    The goal and the reward belong to the dialogue, so only one exchange carries them.
+    The goal and the reward belong to the dialogue, so there is only one of each.
     """
-    for name, times in (("goal", facts.goals), ("reward", facts.rewards)):
-        if times > 1:
-            raise InputError(
-                f"dialogue {exchange.dialogue_id} has a second {name}",
-                where=where,
-                found="another exchange carries one already",
-                expected=f"one {name} per dialogue",
-                remedy=f"keep the {name} on one exchange of the dialogue",
-            )
+    if facts.second is not None:
+        raise InputError(
+            f"dialogue {exchange.dialogue_id} has a second {facts.second}",
+            where=where,
+            found="another value than on an exchange before",
+            expected=f"one {facts.second} per dialogue",
+            remedy="write it on one exchange of the dialogue, or the same on all",
+        )
     if 0 < facts.ids < facts.exchanges:
         raise InputError(
             f"dialogue {exchange.dialogue_id}: some exchanges have a turn_id and some have none",

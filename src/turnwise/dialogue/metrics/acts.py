@@ -7,7 +7,7 @@ from typing import ClassVar
 from turnwise.dialogue.acting import asked_slot
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.metrics import ROOM
-from turnwise.dialogue.metrics.exchange_metric import SET_OUTPUTS, SOURCE, Names, SetMetric
+from turnwise.dialogue.metrics.set_metric import SET_OUTPUTS, SOURCE, Names, SetMetric
 from turnwise.dialogue.records import UNIT, Exchange, Pair
 from turnwise.kernel.metric import MetricSpec
 from turnwise.kernel.score import Measurement, skipped

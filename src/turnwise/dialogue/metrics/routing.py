@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.metrics import ROOM
-from turnwise.dialogue.metrics.exchange_metric import SET_OUTPUTS, SOURCE, Names, SetMetric
+from turnwise.dialogue.metrics.set_metric import SET_OUTPUTS, SOURCE, Names, SetMetric
 from turnwise.dialogue.records import UNIT, Pair, domains_of_names, folded_intent, reference_domains
 from turnwise.kernel.metric import MetricSpec, Output
 from turnwise.kernel.rollup import MACRO_FIRST, MICRO_SECOND

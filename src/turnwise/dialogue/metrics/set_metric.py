@@ -1,4 +1,4 @@
-"""What the metrics of single exchanges share: who cannot be scored, and how two sets are compared."""
+"""What the metrics that compare sets of names share: who cannot be scored, and how two sets are compared."""
 
 from __future__ import annotations
 
