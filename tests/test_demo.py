@@ -18,11 +18,13 @@ def evaluate(run: DemoRun) -> turnwise.Result:
 
 def test_every_run_has_a_folder_of_its_own() -> None:
     assert [run.folder for run in demo_runs()] == list(RUNS)
-    assert list(RUNS) == ["dialogue", "dialogue/version-2", "dialogue/delexicalised", "dialogue/trials"]
+    dialogue = ["dialogue", "dialogue/version-2", "dialogue/delexicalised", "dialogue/trials"]
+    assert list(RUNS) == [*dialogue, "translation", "translation/version-2", "translation/ground-truth"]
 
 
 def test_every_example_is_run() -> None:
-    used = {value for run in RUNS.values() for value in run.options.values() if isinstance(value, Path)}
+    runs = [run for run in RUNS.values() if run.room == "dialogue"]
+    used = {value for run in runs for value in run.options.values() if isinstance(value, Path)}
     folder = examples_folder() / "dialogue"
     assert used == {*folder.glob("*.jsonl"), folder / "database"}
 
@@ -36,6 +38,10 @@ def test_every_example_is_run() -> None:
         ("dialogue/delexicalised", "success"),
         ("dialogue/trials", "memory_transfer"),
         ("dialogue/trials", "task_reward"),
+        ("translation", "bleu"),
+        ("translation", "chrf"),
+        ("translation", "mcd"),
+        ("translation/version-2", "mcd"),
     ],
 )
 def test_what_a_run_is_there_for_is_measured(folder: str, metric: str) -> None:

@@ -22,7 +22,12 @@ class DemoRun:
 
 def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
     """Every room on its examples."""
-    folder = (examples or examples_folder()) / "dialogue"
+    folder = examples or examples_folder()
+    yield from _dialogue(folder / "dialogue")
+    yield from _translation(folder / "translation")
+
+
+def _dialogue(folder: Path) -> Iterator[DemoRun]:
     references = {"references": folder / "references.jsonl", "database": folder / "database"}
     common = {**references, "system": "example assistant"}
     yield DemoRun(
@@ -57,6 +62,35 @@ def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
             "predictions": folder / "trials.jsonl",
             "system": "assistant on trial",
             "metrics": ["joint_goal_accuracy", "memory_transfer", "task_reward"],
+        },
+    )
+
+
+def _translation(folder: Path) -> Iterator[DemoRun]:
+    metrics = ["bleu", "chrf", "chrf++", "ter", "comet", "mcd", "blaser"]
+    predictions = {"mode": "predictions", "data_dir": folder / "languages", "metrics": metrics}
+    yield DemoRun(
+        "Translation: a clinic's and a bus company's interpreter, into two languages, as text and as speech",
+        "translation",
+        "translation",
+        {**predictions, "nmt_model": "nmt_v1", "tts_model": "tts_v1", "system": "example interpreter", "version": "1"},
+    )
+    yield DemoRun(
+        "Translation: the same interpreter, version 2",
+        "translation",
+        "translation/version-2",
+        {**predictions, "nmt_model": "nmt_v2", "tts_model": "tts_v2", "system": "example interpreter", "version": "2"},
+    )
+    yield DemoRun(
+        "Translation: is the reference data sound? Without a model that reads meaning, little can be said",
+        "translation",
+        "translation/ground-truth",
+        {
+            "mode": "ground_truth",
+            "type": "audio_to_audio",
+            "data_dir": folder / "ground_truth" / "audio_to_audio",
+            "metrics": ["bleu", "chrf", "comet", "blaser"],
+            "system": "reference data",
         },
     )
 

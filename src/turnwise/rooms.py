@@ -11,7 +11,7 @@ from turnwise.kernel.errors import UsageError, near_misses
 if TYPE_CHECKING:
     from turnwise.engine.job import Suite
 
-ROOMS = {"dialogue": "turnwise.dialogue"}
+ROOMS = {"dialogue": "turnwise.dialogue", "translation": "turnwise.translation"}
 
 
 def check_room(name: str, known: Collection[str], where: str | None = None) -> None:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from tests.contract.dialogue_records import ABSENT, NORMALISER, exemplary, records, resources
 from tests.contract.dialogue_sources import OPERATION_METRICS, SOURCES, STATE_METRICS
 from turnwise.dialogue.batch import ExchangeBatch
@@ -57,6 +59,12 @@ NO_BASELINES = {
 }
 """Metrics for which no silent or never-silent system is scored here, and why."""
 
+SEATS: dict[str, str] = {}
+NO_BEST_VALUE: dict[str, str] = {}
+UNSCORED_BASELINES: dict[tuple[str, str], str] = {}
+BATCH_VARIANTS: dict[str, dict[str, str]] = {}
+"""This room needs none of these exceptions."""
+
 OTHER_PAGES = dict.fromkeys(OPERATION_METRICS, "operations")
 """Metrics that share a page outside the room's folder."""
 
@@ -68,6 +76,10 @@ COVERED = (
     *OPERATION_METRICS,
 )
 """Every metric of the room belongs here; the contract holds for what is listed."""
+
+
+def stand_in(patch: pytest.MonkeyPatch) -> None:
+    """Nothing here takes long."""
 
 
 def batch(pairs: Sequence[Pair], index: int = 0) -> ExchangeBatch:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from turnwise.kernel.metric import Direction, Metric, MetricSpec, Output, Settings
 from turnwise.kernel.rollup import CLUSTER, ITEM, Rollup, Rows, compile_rollup
-from turnwise.kernel.score import Measurement, Parts, Status, Unit
+from turnwise.kernel.score import Measurement, Parts, Score, Status, Unit
 
 
 class Found(NamedTuple):
@@ -22,10 +23,12 @@ class Found(NamedTuple):
     value: float | None
 
 
-def measure(metric: Metric, batch: Any) -> list[Found]:
-    """Every measurement of a batch, each with its value worked out on its own."""
+def measure(metric: Metric, batch: Any, without: Collection[str] = ()) -> list[Found]:
+    """Every measurement of a batch, but for some variants, each with its value worked out on its own."""
     found = []
     for unit, output, measurement in metric.measure(batch):
+        if measurement.variant in without:
+            continue
         value = None
         if measurement.statistics is not None:
             value = float(metric.value(output, np.array([measurement.statistics], dtype=np.float64))[0])
@@ -51,6 +54,12 @@ def vectors(parts: Parts | None) -> dict[str, tuple[float, ...]]:
     found = dict(zip(parts.names, zip(*parts.statistics, strict=True), strict=True)) if parts.names else {}
     assert len(found) == len(parts.names), f"a part is named twice: {parts.names}"
     return found
+
+
+def comparable(scores: list[Score]) -> list[tuple[Score, list[Any]]]:
+    """In the order of their places; no parts are the same as none, and a column of parts is a list or a tuple."""
+    ordered = sorted(scores, key=lambda score: (score.unit.id, score.output, score.variant, score.repeat))
+    return [(replace(score, parts=None), list(vectors(score.parts).items())) for score in ordered]
 
 
 def _unordered(value: Any) -> Any:
@@ -80,13 +89,15 @@ def best(output: Output) -> float:
 
 
 class Table:
-    """The scored rows of one output in several batches, with clusters and items numbered alike in all of them."""
+    """The scored rows of one output in several batches, with clusters and items numbered alike in all of them.
+
+    A number is about one variant; here it is the real thing.
+    """
 
     def __init__(self, metric: Metric, output: Output, *batches: Sequence[Found]) -> None:
         self.metric, self.output = metric, output
         self.scored = [
-            [one for one in found if one.output == output.name and one.measurement.status is Status.SCORED]
-            for found in batches
+            [one for one in found if one.output == output.name and _is_real_score(one.measurement)] for found in batches
         ]
         everything = [one for found in self.scored for one in found]
         names = [step_name for rollup in output.rollups for step in rollup.steps for step_name in step.by]
@@ -115,8 +126,12 @@ class Table:
         groups = np.zeros(len(rows), dtype=np.int64)
         n_clusters = max(1, len(self.codes[CLUSTER]))
         return compile_rollup(
-            rollup, rows, groups, 1, n_clusters, lambda statistics: self.metric.value(self.output.name, statistics)
+            rollup, rows, groups, 1, n_clusters, lambda statistics: self.metric.pooled(self.output.name, statistics)
         )
+
+
+def _is_real_score(measurement: Measurement) -> bool:
+    return measurement.status is Status.SCORED and not measurement.variant
 
 
 def _key(unit: Unit, name: str) -> str:

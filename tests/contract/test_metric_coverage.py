@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tests.contract.measuring import measure
 from tests.contract.rooms import ADAPTERS, metrics_of
 from turnwise.kernel.derived import Derived
-from turnwise.kernel.metric import MetricSpec
+from turnwise.kernel.metric import Direction, MetricSpec, Settings
+from turnwise.kernel.score import Status
 from turnwise.rooms import ROOMS
 
 SPECS = [metric.spec for room in ADAPTERS for metric in metrics_of(room).values()]
+SEATS = [(room, name) for room, adapter in ADAPTERS.items() for name in adapter.SEATS]
 DERIVED = [metric for room in ADAPTERS for metric in metrics_of(room).values() if isinstance(metric, Derived)]
 
 
@@ -27,12 +30,18 @@ def test_every_metric_is_under_contract(room: str) -> None:
         f"there but not registered: {sorted(covered - registered)}"
     )
     adapter = ADAPTERS[room]
-    for exempt in (adapter.NO_PERFECT_INPUT, adapter.NOT_IN_EXAMPLES, adapter.NO_BASELINES):
-        assert set(exempt) <= covered
+    by_name = (adapter.NO_PERFECT_INPUT, adapter.NOT_IN_EXAMPLES, adapter.NO_BASELINES, adapter.SEATS)
+    for exempt in (*by_name, adapter.NO_BEST_VALUE, *adapter.BATCH_VARIANTS.values()):
         assert all(exempt.values()), "say why"
+    for named in (*by_name, adapter.NO_BEST_VALUE, adapter.BATCH_VARIANTS):
+        assert set(named) <= covered
+    for (name, system), reason in adapter.UNSCORED_BASELINES.items():
+        assert name in covered
+        assert hasattr(adapter, system)
+        assert reason, "say why"
     for (name, parameter, value), reason in adapter.NO_PERFECT_SETTINGS.items():
         (known,) = (found for found in metrics_of(room)[name].spec.parameters if found.name == parameter)
-        assert value in known.choices
+        assert value in (known.choices or (True, False))
         assert value != known.default, "the default setting is under the whole contract"
         assert reason, "say why"
     assert set(ADAPTERS[room].SOURCES) == set(metrics_of(room))
@@ -48,6 +57,26 @@ def test_the_declaration_is_complete(spec: MetricSpec) -> None:
         assert low is None or high is None or low < high
         assert sum(rollup.primary for rollup in output.rollups) <= 1
         assert len({rollup.name for rollup in output.rollups}) == len(output.rollups)
+
+
+@pytest.mark.parametrize("room", ADAPTERS)
+def test_a_metric_without_a_best_value_has_a_range_without_one(room: str) -> None:
+    for name in ADAPTERS[room].NO_BEST_VALUE:
+        for output in metrics_of(room)[name].spec.outputs:
+            assert output.range[1 if output.direction is Direction.HIGHER else 0] is None
+
+
+@pytest.mark.parametrize(("room", "name"), SEATS, ids=["/".join(one) for one in SEATS])
+def test_a_seat_is_skipped_with_the_remedy(room: str, name: str) -> None:
+    """Once it scores anything it is under the whole contract, and no seat any more."""
+    adapter, metric = ADAPTERS[room], metrics_of(room)[name]
+    assert not isinstance(metric, Derived)
+    for samples in (adapter.exemplary(), adapter.examples()):
+        found = measure(metric(Settings(context=adapter.CONTEXT)), adapter.batch(samples))
+        assert len(found) == len(samples)
+        for one in found:
+            assert one.measurement.status is Status.SKIPPED
+            assert "pip install" in (one.measurement.reason or "")
 
 
 def test_derived_metrics_are_made_of_registered_ones_and_keep_the_shape() -> None:

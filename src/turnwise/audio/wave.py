@@ -10,14 +10,14 @@ import os
 import struct
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from turnwise.kernel.errors import InputError, TurnwiseError, UsageError, shorten
+from turnwise.kernel.errors import InputError, UsageError, shorten
+from turnwise.kernel.extras import import_extra
 
 Samples = NDArray[np.floating[Any]]
 
@@ -84,14 +84,7 @@ class Wave:
 
 def extra(package: str) -> Any:
     """A package of the extra `audio`, imported now."""
-    try:
-        return import_module(package)
-    except (ImportError, OSError) as error:  # OSError: the package is there, its library is not
-        raise TurnwiseError(
-            f"audio needs {package}, which is not installed",
-            found=f"{type(error).__name__}: {error}",
-            remedy='pip install "turnwise[audio]"',
-        ) from error
+    return import_extra(package, "audio", "audio")
 
 
 def read_wave(

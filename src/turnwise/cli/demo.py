@@ -34,6 +34,10 @@ def demo(
         print_json(summaries)
     say("\nWhere to look:")
     for folder in summaries:
-        say(f"  {out / folder / 'summary.json'}  results with intervals; beside it one row per turn, with evidence")
+        report = out / folder / "summary_report.html"
+        if report.exists():
+            say(f"  {report}  everything on one page: open it in a browser")
+        else:
+            say(f"  {out / folder / 'summary.json'}  results with intervals; beside it one row per turn, with evidence")
     first = next(iter(summaries.values()))["run"]["id"]
     say(f"  {program()} show {first} --db {out / 'demo.sqlite'} --by scenario  slices the first run, worst first")

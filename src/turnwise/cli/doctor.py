@@ -13,6 +13,7 @@ ENABLES = {
     "parquet": "turnwise export --format parquet",
     "audio": "reading audio, voice activity, dynamic time warping",
     "asr": "English speech recognition",
+    "mos": "DNSMOS: how clean speech sounds",
     "neural": "COMET and BLASER",
     "cluster": "running on a Dask cluster",
     "report": "pictures in reports",

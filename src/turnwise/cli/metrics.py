@@ -12,6 +12,10 @@ from turnwise.cli import options as o
 def metrics(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help="One metric, `name` or `room/name`.")] = None,
     room: Annotated[str | None, typer.Option("--room", metavar="ROOM", help="Only this room's.")] = None,
+    use: Annotated[
+        str | None,
+        typer.Option("--for", metavar="text|tts|pipeline|speech", help="Which metrics suit this kind of translation."),
+    ] = None,
     json: o.Json = False,
 ) -> None:
     """List all metrics, or describe one.
@@ -24,6 +28,11 @@ def metrics(
     from turnwise.rooms import check_room, register_metrics
 
     register_metrics()
+    if use is not None:
+        from turnwise.cli.guide import print_guide
+
+        print_guide(use, as_json=json)
+        return
     if room is not None:
         check_room(room, {full.partition("/")[0] for full in REGISTRY.names()})
     if name is None:

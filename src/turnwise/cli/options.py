@@ -55,7 +55,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Load, check and print t
 class GreedyCommand(TyperCommand):
     """A command whose list options take values up to the next option: `--metrics a b` is `--metrics a --metrics b`."""
 
-    greedy = ("--metrics",)
+    greedy: tuple[str, ...] = ("--metrics",)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat the option in front of each of its values, then parse as usual."""
@@ -77,7 +77,9 @@ class GreedyCommand(TyperCommand):
         return super().parse_args(ctx, expanded)
 
 
-def parse_settings(words: list[str] | None) -> dict[str, str] | None:
+def parse_settings(
+    words: list[str] | None, option: str = "--set", example: str = "--set scope=all"
+) -> dict[str, str] | None:
     """`NAME=VALUE` words as a dictionary."""
     if not words:
         return None
@@ -85,7 +87,7 @@ def parse_settings(words: list[str] | None) -> dict[str, str] | None:
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or not name.strip():
-            raise UsageError(f"--set {word}: not a setting", expected="NAME=VALUE, e.g. --set scope=all")
+            raise UsageError(f"{option} {word}: not a setting", expected=f"NAME=VALUE, e.g. {example}")
         found[name.strip()] = value
     return found
 

@@ -91,6 +91,8 @@ def _entry(run: dict[str, Any], number: int, file: Path) -> dict[str, Any]:
         is_path = key in fields and "Path" in str(fields[key].annotation)
         if isinstance(value, str) and (is_path or (key in fields and _beside(file, value))):
             entry[key] = str(file.parent / value)
+        elif is_path and isinstance(value, list) and all(isinstance(one, str) for one in value):
+            entry[key] = [str(file.parent / one) for one in value]
     options = {key: value for key, value in entry.items() if key not in ("room", "name")}
     parse_options(get_suite(room), options, where)  # a typing error in the last run must not cost the ones before it
     return entry

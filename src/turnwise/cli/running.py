@@ -83,13 +83,18 @@ def _print_summary(summary: Mapping[str, Any], by: Sequence[tuple[str, ...]]) ->
 
 
 def print_findings(run: Mapping[str, Any]) -> None:
-    """Coverage, and what the checks of the input found."""
+    """Coverage, what the checks of the input found, and what the results mean."""
+    from turnwise.engine.plan import DIAGNOSIS
+
     coverage = run["coverage"]
     pairs = [(name, n) for name, n in coverage.items() if f"{name}_predicted" in coverage]
     if pairs:
         say("coverage: " + ", ".join(f"{coverage[f'{name}_predicted']} of {n} {name}" for name, n in pairs))
     for finding in run["findings"]:
-        say(f"note: {finding['message']} ({finding['count']})")
+        if finding["check"] == DIAGNOSIS:
+            say(f"diagnosis: {finding['message']}")
+        else:
+            say(f"note: {finding['message']} ({finding['count']})")
 
 
 def _print_plan(room: str, plan: Mapping[str, Any]) -> None:

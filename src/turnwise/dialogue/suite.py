@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from turnwise.dialogue.records import DIALOGUE, UNIT
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.tables import load_actions, load_policy, load_transfer
 from turnwise.engine.job import RunOptions
+from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.signature import digest
 from turnwise.store.run import Run
@@ -117,6 +118,14 @@ class DialogueSuite:
         context["database"] = "none" if resources.database is None else resources.database.digest
         context["booked"] = "references" if source.booked is None else digest(source.booked)
         return context | ({"missing": "left out"} if options.submitted_only else {})
+
+    def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:
+        """The baselines, where they are asked for."""
+        return BASELINES if config.get("baselines") else {}
+
+    def conclusions(self, store: Store, run: Run, results: list[dict[str, Any]]) -> list[Finding]:
+        """Nothing beyond the results themselves."""
+        return []
 
     def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
         """`turns` and `dialogues`, each as `.csv` and `.jsonl`, and `rewrites.csv`."""

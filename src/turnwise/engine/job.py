@@ -113,6 +113,14 @@ class Suite(Protocol):
         """Settings of the run that go into signatures."""
         ...
 
+    def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:
+        """Other answers that are scored beside the real ones, as a run's configuration asks: baselines, probes."""
+        ...
+
+    def conclusions(self, store: Store, run: Run, results: list[dict[str, Any]]) -> list[Finding]:
+        """What the results show that a reader should be told."""
+        ...
+
     def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
         """The room's own files."""
         ...
@@ -239,7 +247,7 @@ def run_job(
     executor = make_executor(options.executor, options.workers)
     folder = make_folder(options.out) if options.out else None
     run = _begin(suite, options, store, prepared, resume)
-    variants = suite.baselines if run.config.get("baselines") else {}
+    variants = suite.variants(run.config)
     if begun:
         begun(run)
     with status_kept(store, run):
@@ -248,7 +256,8 @@ def run_job(
         results = summarise(store, run, selection=selection)
         store.save_rollups(run, results)
         finished = now()
-        findings = [*run.findings, *(asdict(_twin(other)) for other in same_scores(store, run, results)[:1])]
+        concluded = [*map(_twin, same_scores(store, run, results)[:1]), *suite.conclusions(store, run, results)]
+        findings = [*run.findings, *map(asdict, concluded)]
         run = replace(run, status=FINISHED, finished=finished, updated=finished, findings=findings)
         files = [] if folder is None else _write_files(suite, store, run, source, results, folder)
         run = store.end(run, FINISHED)

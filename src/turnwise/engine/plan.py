@@ -10,10 +10,13 @@ from turnwise.kernel.derived import Derived
 from turnwise.kernel.metric import Batch, Metric
 from turnwise.kernel.selection import carrying
 
+DIAGNOSIS = "diagnosis"
+"""The check of a finding that is about the results."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something about the input that the user should know."""
+    """Something about the input, or about the results, that the user should know."""
 
     check: str
     message: str

@@ -178,8 +178,12 @@ class Metric:
         raise NotImplementedError(f"{type(self).__name__} does not say how it measures")
 
     def value(self, output: str, statistics: FloatArray) -> FloatArray:
-        """Statistics (..., d), of an item or pooled, to values (...): the first, over the second if there are two."""
+        """Statistics (..., d) of an item to values (...): the first, over the second if there are two."""
         return statistics[..., 0] if statistics.shape[-1] == 1 else ratio_value(statistics)
+
+    def pooled(self, output: str, statistics: FloatArray) -> FloatArray:
+        """The value of statistics summed over items, where it is another function of them than the value of one."""
+        return self.value(output, statistics)
 
     @property
     def outputs(self) -> tuple[Output, ...]:

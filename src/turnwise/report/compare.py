@@ -108,5 +108,5 @@ def _compiled(metric: Metric, output: Output, scores: list[Score], clusters: Any
     values = np.array([np.nan if score.value is None else score.value for score in scores])
     rows = Rows(values, statistics, keys, [score.label for score in scores])
     groups, _ = combinations([], len(scores))
-    made = compile_rollup(output.primary, rows, groups, 1, n_clusters, lambda s: metric.value(output.name, s))
+    made = compile_rollup(output.primary, rows, groups, 1, n_clusters, lambda s: metric.pooled(output.name, s))
     return made if isinstance(made, Pooled) else None

@@ -190,7 +190,7 @@ def _series(
             stored.signature,
             output,
             columns.variant,
-            partial(metric.value, output.name),
+            partial(metric.pooled, output.name),
             metric.spec.part,
             columns,
             items.rows_of(columns.items),

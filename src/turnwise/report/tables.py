@@ -57,8 +57,8 @@ def _not_measured(results: Sequence[Mapping[str, Any]], labels: Collection[str])
     """One line for each reason why whole metrics have no value."""
     measured = {label.partition(".")[0] for label in labels}
     reasons: dict[str, dict[str, None]] = {}
-    for r in results:
-        why = ", ".join(r["missing"]) or "nothing to measure"
+    for r in (r for r in results if not r["variant"]):
+        why = ", ".join(sorted(r["missing"])) or "nothing to measure"
         partly = r["metric"] in measured
         reasons.setdefault(why, {})[metric_label(r) if partly else r["metric"]] = None
     return [f"not measured ({why}): {', '.join(names)}" for why, names in reasons.items()]

@@ -28,11 +28,16 @@ def item_scores(store: Store, run: Run, number: int) -> list[dict[str, Any]]:
 
 
 def stream_items_with_scores(
-    store: Store, run: Run, item: int | None = None, *, without: Collection[tuple[str, str]] = ()
+    store: Store,
+    run: Run,
+    item: int | None = None,
+    *,
+    without: Collection[tuple[str, str]] = (),
+    with_content: bool = False,
 ) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
     """Every item with its scores, in the order of the data; statistics, parts and evidence stay JSON texts.
 
-    `without` leaves out the (full name, output) of some metrics.
+    `without` leaves out the (full name, output) of some metrics. `with_content` adds what was evaluated, also as JSON.
 
     The rows of each metric lie in the order of the items, so merging them needs neither a sort nor a join.
     """
@@ -42,7 +47,8 @@ def stream_items_with_scores(
     only_scores = () if item is None else (t.c.item == item,)
     columns = [t.c.item, t.c.metric, *(t.c[name] for name in _SCORE_FIELDS)]
     series = select(t.c.metric, t.c.output, t.c.variant).where(t.c.run == run.key).distinct()
-    items = select(*(i.c[name] for name in _ITEM_FIELDS)).where(i.c.run == run.key, *only_item).order_by(i.c.number)
+    fields = (*_ITEM_FIELDS, "content") if with_content else _ITEM_FIELDS
+    items = select(*(i.c[name] for name in fields)).where(i.c.run == run.key, *only_item).order_by(i.c.number)
     with store.reading() as connection:
         streams = []
         for metric, output, variant in sorted(tuple(row) for row in connection.execute(series)):
@@ -54,7 +60,7 @@ def stream_items_with_scores(
         scores = groupby(merge(*streams, key=itemgetter(0)), key=itemgetter(0))
         number, rows = next(scores, (None, iter(())))
         for row in stream(connection, items):
-            found = dict(zip(_ITEM_FIELDS, row, strict=True))
+            found = dict(zip(fields, row, strict=True))
             own = []
             if number == found["number"]:
                 own = [_score_row(score, metrics[score[1]]) for score in rows]

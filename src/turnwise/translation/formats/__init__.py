@@ -1,0 +1,1 @@
+"""The layouts translations are read from, one module each."""

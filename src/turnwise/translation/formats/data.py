@@ -1,0 +1,210 @@
+"""A table or JSON lines with a row per sample: `id, source, hypothesis, reference, language` and audio files."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from turnwise.engine.plan import Finding
+from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
+from turnwise.translation.formats.base import Keys, Order, language_matches
+from turnwise.translation.languages import language_name, short_code
+from turnwise.translation.records import AUDIO, OPERATIONS, Sample
+from turnwise.translation.rows import HeldRows, JsonLines, RowFile, Table, opened
+
+NAMES = ("id", "source", "hypothesis", "reference", "language", "source_language", "document", *AUDIO, *OPERATIONS)
+"""Columns with a meaning; any other one is a dimension to slice by."""
+LONGEST_DIMENSION = 80
+"""A longer text in another column is no dimension."""
+
+_MORE_REFERENCES = re.compile(r"references?_?\d*$")
+
+
+class DataSamples:
+    """Rows of a file, or records in memory."""
+
+    mode = "data"
+
+    def __init__(
+        self,
+        data: Path | Sequence[Mapping[str, Any]],
+        columns: Mapping[str, str] | None = None,
+        languages: Sequence[str] = (),
+    ) -> None:
+        self.findings: list[Finding] = []
+        self.order = Order()
+        self._columns = _renamed(columns or {})
+        self._folder = data.parent if isinstance(data, Path) else Path()
+        self._languages = languages
+        self._rows = _open(data, self._columns) if isinstance(data, Path) else HeldRows(data)
+        self._kept: list[int] | None = None
+        self._notes: Counter[str] = Counter()
+        self._repeated = False
+        """Whether an id occurs in several languages, so that the language belongs to the name of a sample."""
+        self._index()
+
+    def read(self, numbers: Sequence[int]) -> list[Sample]:
+        """Samples by their numbers among those of the chosen languages."""
+        places = numbers if self._kept is None else [self._kept[number] for number in numbers]
+        return [self._sample(row, place) for row, place in zip(self._rows.read(places), places, strict=True)]
+
+    def _index(self) -> None:
+        keys, ids = Keys("id"), set[int]()
+        others = 0
+        seen: set[str] = set()
+        kept: list[int] = []
+        repeated = False
+        for place, row in enumerate(self._rows.scan()):
+            seen.update(map(str, row))
+            if place == 0:
+                self._check_columns(row)
+            sample = self._sample(row, place, note=True)
+            keys.add((sample.language or "", sample.segment), place, self._rows)
+            repeated = repeated or hash(sample.segment) in ids
+            ids.add(hash(sample.segment))
+            if language_matches(self._languages, sample.language):
+                kept.append(place)
+                self.order.add(sample.cluster or None)
+            else:
+                others += 1
+        self._repeated = repeated
+        if not kept:
+            raise InputError(
+                "there is no sample" + (f" in {', '.join(self._languages)}" if others else ""),
+                where=self._rows.where(0) if others else str(getattr(self._rows, "path", "data")),
+                found=f"{others} of other languages" if others else "no row",
+            )
+        if others:
+            self._kept = kept
+            message = f"rows of other languages than {', '.join(self._languages)}, left out"
+            self.findings.append(Finding("other_languages", message, others))
+        self.findings += [Finding("input", message, count) for message, count in self._notes.items()]
+        missing = [column for column in _parts(self._columns.values()) if column not in seen]
+        if missing:
+            raise UsageError(
+                f"--column names {missing[0]!r}, which the data do not have",
+                expected=", ".join(sorted(seen)),
+                remedy=near_misses(missing[0], seen) or None,
+            )
+
+    def _check_columns(self, row: Mapping[str, Any]) -> None:
+        wanted = ("hypothesis", "hypothesis_audio", "reference_audio")
+        if not any(self._columns.get(name, name) in row for name in wanted):
+            raise InputError(
+                "the data have no column 'hypothesis'",
+                where=self._rows.where(0),
+                found=", ".join(map(str, row)),
+                expected=", ".join(NAMES),
+                remedy=near_misses("hypothesis", map(str, row)) or "name it: --column hypothesis=NAME",
+            )
+
+    def _sample(self, row: Mapping[str, Any], place: int, note: bool = False) -> Sample:
+        where = self._rows.where(place)
+        found = {name: row.get(self._columns.get(name, name)) for name in NAMES}
+        name = _text(found["id"], "id", where, number=True)
+        sample_id = (name or "").strip() or str(place + 1)
+        written = _text(found["language"], "language", where) or ""
+        language = language_name(written) if written.strip() else self._only_language()
+        source_language = _text(found["source_language"], "source_language", where)
+        target = short_code(language) if language else ""
+        return Sample(
+            id=f"{language}/{sample_id}" if self._repeated else sample_id,
+            segment=sample_id,
+            cluster=_text(found["document"], "document", where, number=True) or "",
+            language=language,
+            pair=f"{short_code(source_language)}-{target}" if source_language and target else target,
+            source=_text(found["source"], "source", where),
+            hypothesis=_text(found["hypothesis"], "hypothesis", where),
+            references=self._texts(row, where),
+            metadata=self._metadata(row, note),
+            operations=_operations(found, where),
+            source_audio=_audio(found, "source_audio", where, self._folder),
+            hypothesis_audio=_audio(found, "hypothesis_audio", where, self._folder),
+            reference_audio=_audio(found, "reference_audio", where, self._folder),
+        )
+
+    def _only_language(self) -> str | None:
+        return self._languages[0] if len(self._languages) == 1 else None
+
+    def _texts(self, row: Mapping[str, Any], where: str) -> tuple[str | None, ...]:
+        """The references: a text or a list of texts, or columns `reference`, `reference_2`, `reference_3` ..."""
+        found: list[str | None] = []
+        named = self._columns.get("reference")
+        names = _parts([named]) if named else [n for n in row if _MORE_REFERENCES.match(n)]
+        for name in names:
+            value = row.get(name)
+            for text in value if isinstance(value, list) else [value]:
+                found.append(_text(text, name, where))
+        return tuple(found)
+
+    def _metadata(self, row: Mapping[str, Any], note: bool) -> dict[str, str]:
+        used = {*_parts(self._columns.values()), *(n for n in NAMES if n not in self._columns)}
+        found = {}
+        for name, value in row.items():
+            if name in used or _MORE_REFERENCES.match(name) or value is None or value == "":
+                continue
+            if isinstance(value, list | dict) or len(str(value)) > LONGEST_DIMENSION:
+                if note:
+                    self._notes[f"texts in the column {name!r} that are too long to slice by, left out"] += 1
+                continue
+            found[name] = str(value).lower() if isinstance(value, bool) else str(value)
+        return found
+
+
+def _open(path: Path, columns: Mapping[str, str]) -> RowFile:
+    kind = path.suffix.lower()
+    if kind not in (".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
+        with opened(path) as file:
+            kind = ".jsonl" if file.read(64).lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{" else ".csv"
+    if kind in (".csv", ".tsv"):
+        wanted = {*NAMES, *_parts(columns.values())}
+        return Table(path, wanted, "\t" if kind == ".tsv" else None)
+    return JsonLines(path)
+
+
+def _renamed(columns: Mapping[str, str]) -> dict[str, str]:
+    for name in columns:
+        if name not in NAMES:
+            raise UsageError(
+                f"--column {name}=...: there is no such column",
+                expected=", ".join(NAMES),
+                remedy=near_misses(name, NAMES) or None,
+            )
+    return dict(columns)
+
+
+def _parts(names: Iterable[str]) -> list[str]:
+    """Columns that are named together: `ref_a,ref_b` for several references."""
+    return [part.strip() for name in names for part in name.split(",")]
+
+
+def _text(value: Any, name: str, where: str, number: bool = False) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if number and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise InputError(f"{name} is not a text", where=where, found=shorten(value), expected="a text")
+
+
+def _audio(found: Mapping[str, Any], name: str, where: str, folder: Path) -> Path | None:
+    text = _text(found[name], name, where)
+    return folder / text if text and text.strip() else None
+
+
+def _operations(found: Mapping[str, Any], where: str) -> dict[str, float]:
+    operations = {}
+    for name in OPERATIONS:
+        value = found[name]
+        if value is None or value == "":
+            continue
+        try:
+            number = float(value)
+            if not 0 <= number < float("inf"):
+                raise ValueError(value)
+        except (TypeError, ValueError):
+            raise InputError(f"{name} is not a number from 0", where=where, found=shorten(value)) from None
+        operations[name] = number
+    return operations

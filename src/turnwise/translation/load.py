@@ -1,0 +1,129 @@
+"""From a layout to a checked source of samples: what they carry, what looks wrong, and batches of them.
+
+Nothing is dropped: a sample that lacks something is skipped by the metrics that need it, and counted there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from turnwise.engine.plan import Finding
+from turnwise.translation.batch import SampleBatch
+from turnwise.translation.formats.base import Samples
+from turnwise.translation.hygiene import Hygiene
+from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, OPERATIONS, UNIT, Sample
+
+BATCH_OF_TEXTS = 1024
+BATCH_WITH_AUDIO = 32
+"""Samples measured together. Audio takes longer, and its progress should be seen."""
+
+
+@dataclass
+class TranslationSource:
+    """Samples of a layout, checked; an engine source."""
+
+    samples: Samples
+    all_need: Collection[str] = ()
+    """Fields without which a sample is skipped for all metrics, as the document has it (`spec`)."""
+    check_audio: bool = True
+    """Whether recordings are looked into before anything is scored."""
+    findings: list[Finding] = field(default_factory=list)
+    unit = UNIT
+
+    def __post_init__(self) -> None:
+        self.n_items = len(self.samples.order)
+        self.languages: dict[str | None, str] = {}
+        """Target languages in the order of the data, with their language pair."""
+        self.references = Counter[int]()
+        """How many samples have so many references."""
+        self._carried: Counter[str] = Counter()
+        self._metadata: set[str] = set()
+        self._scan()
+
+    @property
+    def dataset_fingerprint(self) -> str:
+        """What was asked: sources and references; systems on the same ones can be compared."""
+        return self._asked
+
+    @property
+    def input_fingerprint(self) -> str:
+        """Everything that is read, and into how large batches it is cut."""
+        return self._given
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """How many samples carry each field; a recording counts if its file is there."""
+        operations = {f"prediction.{name}": self._carried[name] for name in OPERATIONS}
+        return {name: self._carried[name] for name in FIELDS} | operations
+
+    @property
+    def dimensions(self) -> set[str]:
+        """The language and every metadata column."""
+        return self._metadata | ({LANGUAGE} if any(name is not None for name in self.languages) else set())
+
+    @property
+    def coverage(self) -> dict[str, int]:
+        """How much of the data set was translated, as text or as speech."""
+        return {"samples": self.n_items, "samples_predicted": self._translated}
+
+    @property
+    def reference_count(self) -> str:
+        """How many references the samples have: a number, or `var` where they differ."""
+        counts = [n for n in self.references if n]
+        return str(counts[0]) if len(counts) == 1 else "var" if counts else "0"
+
+    def batches(self, done: Set[int] = frozenset()) -> Iterator[SampleBatch]:
+        """The batches that are not done yet."""
+        for index, numbers in enumerate(self._portions):
+            if index not in done:
+                yield SampleBatch(index, self._read(numbers))
+
+    def _read(self, numbers: Sequence[int]) -> list[Sample]:
+        return [self._judged(sample) for sample in self.samples.read(numbers)]
+
+    def _judged(self, sample: Sample) -> Sample:
+        """Under `spec`, a sample that lacks a file that any metric asks for is left out of all."""
+        lacking = [name for name in self.all_need if not carries(sample, name)]
+        if lacking and sample.excluded is None:
+            return replace(sample, excluded=f"no {', no '.join(lacking)} (spec: skipped for all metrics)")
+        return sample
+
+    def _scan(self) -> None:
+        """Look at every sample once: count what it carries, check it, take the fingerprints."""
+        asked, given = hashlib.sha256(), hashlib.sha256()
+        hygiene = Hygiene(self.check_audio)
+        translated = 0
+        spoken = False
+        for numbers in self.samples.order.portions(BATCH_OF_TEXTS):
+            for sample in self.samples.read(numbers):
+                found = [name for name in FIELDS if carries(sample, name)]
+                self._carried.update(found)
+                self._carried.update(sample.operations.keys())
+                self._metadata.update(sample.metadata)
+                self.languages.setdefault(sample.language, sample.pair)
+                self.references[sum(bool((text or "").strip()) for text in sample.references)] += 1
+                translated += sample.hypothesis is not None or "hypothesis_audio" in found
+                spoken = spoken or any(getattr(sample, name) is not None for name in AUDIO)
+                question = (sample.id, sample.language, sample.source, sample.references)
+                asked.update(repr(question).encode("utf-8", "surrogatepass"))
+                sizes = [path.stat().st_size for name in AUDIO if name in found and (path := getattr(sample, name))]
+                answer = (sample.hypothesis, sample.excluded, sizes, sorted(sample.metadata.items()))
+                given.update(repr((question, answer)).encode("utf-8", "surrogatepass"))
+                hygiene.look_at(sample)
+        self._portions = self.samples.order.portions(BATCH_WITH_AUDIO if spoken else BATCH_OF_TEXTS)
+        self._translated = translated
+        self._asked = asked.hexdigest()[:12]
+        given.update(f"{len(self._portions)}".encode())
+        self._given = given.hexdigest()[:12]
+        self.findings += [*self.samples.findings, *hygiene.findings()]
+
+
+def carries(sample: Sample, name: str) -> bool:
+    """Whether a sample has a field; a recording, whether its file is there."""
+    if name == "reference":
+        return any((text or "").strip() for text in sample.references)
+    found = getattr(sample, name)
+    return found is not None and (name not in AUDIO or found.is_file())

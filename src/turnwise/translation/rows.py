@@ -1,0 +1,267 @@
+"""Files of rows (plain lines, tables, JSON lines): checked once, then read again row by row.
+
+Where each row begins is remembered, not what it holds, so memory does not grow with the texts.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import os
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from turnwise.kernel.errors import InputError, near_misses, shorten
+from turnwise.kernel.jsontext import JSONDecodeError, loads
+
+BOM = b"\xef\xbb\xbf"
+SEPARATORS = ("|", "\t", ",", ";")
+"""Separators of tables; the first one that splits the header into the wanted columns is it."""
+TEXT = "text"
+"""The one column of a file of plain lines."""
+
+Row = Mapping[str, Any]
+
+
+class RowFile:
+    """A file of rows. A subclass says how the rows of an open file are read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.columns: tuple[str, ...] = ()
+        self._offsets = array("q")
+        self._lines = array("q")
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def where(self, row: int) -> str:
+        """File and line of a row, for messages."""
+        return f"{self.path}, line {self._lines[row]}"
+
+    def scan(self) -> Iterator[Row]:
+        """Every row, in order; afterwards rows can be read by number, and `sha256` is known."""
+        sha256 = hashlib.sha256()
+        with opened(self.path) as file:
+            self._state = _state(file)
+            reading = _Lines(self.path, file, sha256.update)
+            for offset, line, row in self._rows(reading):
+                self._offsets.append(offset)
+                self._lines.append(line)
+                yield row
+        self.sha256 = sha256.hexdigest()
+
+    def read(self, rows: Iterable[int]) -> Iterator[Row]:
+        """Some of the rows, by number; neighbours are read in one go."""
+        with opened(self.path) as file:
+            if _state(file) != self._state:
+                raise InputError(f"{self.path} changed while it was being read", remedy="start the run again")
+            last = -2
+            found: Iterator[tuple[int, int, Row]] = iter(())
+            for row in rows:
+                if row != last + 1:
+                    file.seek(self._offsets[row])
+                    found = self._rows(_Lines(self.path, file, None, self._offsets[row], self._lines[row]))
+                last = row
+                yield next(found)[2]
+
+    def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
+        """(offset, line number, row) of the rows from where the file stands."""
+        raise NotImplementedError
+
+
+class PlainLines(RowFile):
+    """One text per line; an empty line is an empty text."""
+
+    def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
+        for text in lines:
+            yield lines.start, lines.number, {TEXT: text.rstrip("\r\n")}
+
+
+class Table(RowFile):
+    """A table with a header and a separator."""
+
+    def __init__(self, path: Path, wanted: Collection[str] = (), separator: str | None = None) -> None:
+        """Read the header; `wanted` are columns that help to find the separator where none is given."""
+        super().__init__(path)
+        with opened(path) as file:
+            lines = _Lines(path, file)
+            header = next(iter(lines), "")
+            if not header.strip():
+                raise InputError("the table has no header", where=f"{path}, line 1", expected=_listed(wanted))
+            self._separator = separator or _separator(header, wanted)
+            self.columns = tuple(name.strip() for name in self._cells(header, f"{path}, line 1"))
+            self._after_header = lines.position
+        twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
+        if twice:
+            raise InputError("a column stands twice in the header", where=f"{path}, line 1", found=", ".join(twice))
+
+    def require(self, *names: str) -> None:
+        """Refuse a table without these columns."""
+        for name in names:
+            if name not in self.columns:
+                raise InputError(
+                    f"the column {name!r} is missing",
+                    where=f"{self.path}, line 1",
+                    found=_listed(self.columns),
+                    expected=f"{_listed(names)}, separated by {self._separator!r}",
+                    remedy=near_misses(name, self.columns) or "name the columns as documented, or use --column",
+                )
+
+    def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
+        if lines.position < self._after_header:
+            next(lines)
+        reader = csv.reader(lines, delimiter=self._separator, strict=True)  # nothing is guessed from stray quotes
+        while True:
+            start, number = lines.position, lines.number + 1
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise InputError(
+                    "the row cannot be read", where=f"{self.path}, line {number}", found=str(error)
+                ) from error
+            if cells is None:
+                return
+            if not cells:  # a blank line
+                continue
+            if len(cells) != len(self.columns):
+                raise InputError(
+                    "the row does not fit the header",
+                    where=f"{self.path}, line {number}",
+                    found=f"{len(cells)} cells: {shorten(self._separator.join(cells))}",
+                    expected=f"{len(self.columns)} cells: {_listed(self.columns)}",
+                    remedy=f'put cells that hold {self._separator!r}, quotes or line breaks in double quotes ("")',
+                )
+            yield start, number, dict(zip(self.columns, cells, strict=True))
+
+    def _cells(self, line: str, where: str) -> list[str]:
+        try:
+            return next(csv.reader([line], delimiter=self._separator), [])
+        except csv.Error as error:
+            raise InputError("the header cannot be read", where=where, found=str(error)) from error
+
+
+class JsonLines(RowFile):
+    """One JSON object per line; blank lines are passed over."""
+
+    def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
+        for text in lines:
+            if not text.strip():
+                continue
+            where = f"{self.path}, line {lines.number}"
+            try:
+                row = loads(text)
+            except JSONDecodeError as error:
+                raise InputError(
+                    "the line is not JSON",
+                    where=f"{where}, column {error.colno}",
+                    found=shorten(text.strip()),
+                    expected='one JSON object per line, e.g. {"id": "1", "hypothesis": "...", "reference": "..."}',
+                ) from error
+            if not isinstance(row, dict):
+                raise InputError(
+                    "the line is not a JSON object", where=where, found=shorten(row), expected="an object per line"
+                )
+            yield lines.start, lines.number, row
+
+
+class HeldRows:
+    """Rows in memory, read like a file."""
+
+    def __init__(self, rows: Sequence[Any]) -> None:
+        self._rows = rows
+        self.sha256 = ""
+        self.columns: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def where(self, row: int) -> str:
+        """Which record, for messages."""
+        return f"data[{row}]"
+
+    def scan(self) -> Iterator[Row]:
+        """Every record."""
+        sha256 = hashlib.sha256()
+        for number, row in enumerate(self._rows):
+            if not isinstance(row, Mapping):
+                raise InputError("a record is not a dictionary", where=self.where(number), found=shorten(row))
+            sha256.update(repr(sorted(row.items(), key=lambda pair: str(pair[0]))).encode())
+            yield row
+        self.sha256 = sha256.hexdigest()
+
+    def read(self, rows: Iterable[int]) -> Iterator[Row]:
+        """Some of the records, by number."""
+        return (self._rows[row] for row in rows)
+
+
+class _Lines:
+    """The decoded lines of an open file, and where the last one began."""
+
+    def __init__(
+        self,
+        path: Path,
+        file: IO[bytes],
+        seen: Callable[[bytes], None] | None = None,
+        position: int = 0,
+        number: int = 1,
+    ) -> None:
+        self._path, self._file, self._seen = path, file, seen
+        self.position = position
+        """Where the next line begins."""
+        self.start = position
+        self.number = number - 1
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._file.readline()
+        if not line:
+            raise StopIteration
+        if self._seen is not None:
+            self._seen(line)
+        self.start, self.number = self.position, self.number + 1
+        self.position += len(line)
+        try:
+            return (line.removeprefix(BOM) if self.start == 0 else line).decode()
+        except UnicodeDecodeError as error:
+            raise InputError(
+                "the text is not UTF-8",
+                where=f"{self._path}, line {self.number}, byte {error.start + 1}",
+                found=shorten(line[max(0, error.start - 10) : error.start + 10]),
+                expected="UTF-8",
+                remedy="save the file as UTF-8, e.g. iconv -f latin1 -t utf-8",
+            ) from error
+
+
+def opened(path: Path) -> IO[bytes]:
+    """A file that is there, open for reading."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read", found=error.strerror or str(error), remedy="check the path"
+        ) from error
+
+
+def _state(file: IO[bytes]) -> tuple[int, ...]:
+    """What tells whether a file is still the one that was scanned."""
+    found = os.fstat(file.fileno())
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _separator(header: str, wanted: Collection[str]) -> str:
+    """The separator that finds most of the wanted columns, the most frequent one of equals."""
+
+    def found(separator: str) -> tuple[int, int]:
+        cells = {cell.strip().strip('"') for cell in header.split(separator)}
+        return len(cells & set(wanted)), header.count(separator)
+
+    return max(SEPARATORS, key=found)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

@@ -1,0 +1,42 @@
+"""What the values of each translation metric come from beside its own classes: functions and modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from turnwise.audio import cepstra, dtw, mcd, quality, recognise, wave
+from turnwise.kernel import operations
+from turnwise.translation import batch, ngrams, text, transcripts
+from turnwise.translation.metrics import asr, base, comet, dnsmos
+from turnwise.translation.metrics import mcd as mcd_metric
+
+Sources = tuple[Callable[..., Any] | type | ModuleType, ...]
+
+OPERATION_METRICS = ("system_latency_ms", "system_tokens", "system_cost")
+
+_HEARD: Sources = (transcripts.hear, transcripts._heard, recognise, wave)
+_TEXTS: Sources = (base.references_of, base.text_pair, ngrams)
+_BLEU: Sources = (text.bleu_statistics, text.bleu_value, text._given, text._bleu, text._closest)
+_CHRF: Sources = (
+    *(text.chrf_statistics, text.chrf_value, text._given, text._chrf_words, text._pairs),
+    *(text._compared, text._best, text._added),
+)
+_TER: Sources = (text.ter_statistics, text.ter_value, text._given, text._ter)
+_SPOKEN: Sources = (asr.spoken_form, base.references_of, *_HEARD)
+
+SOURCES: dict[str, Sources] = {
+    "bleu": (*_BLEU, *_TEXTS, *_HEARD),
+    "chrf": (*_CHRF, *_TEXTS, *_HEARD),
+    "chrf++": (*_CHRF, *_TEXTS, *_HEARD),
+    "ter": (*_TER, *_TEXTS, *_HEARD),
+    "comet": (comet,),
+    "mcd": (cepstra, dtw, mcd, wave, mcd_metric._Listener, base.unusable, batch.SampleBatch.partners),
+    "blaser": (comet,),
+    "asr_bleu": (*_BLEU, ngrams, *_SPOKEN),
+    "wer": _SPOKEN,
+    "cer": _SPOKEN,
+    "dnsmos": (dnsmos._opinions, quality, wave, base.unusable),
+    **dict.fromkeys(OPERATION_METRICS, (operations.operation_spec, batch.SampleBatch.operations)),
+}
