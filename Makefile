@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -startup or coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,7 +32,7 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue bench-translation bench-audio coverage
+bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
@@ -42,6 +42,9 @@ bench-translation: $(VENV)/installed-test
 
 bench-audio: $(VENV)/installed-test
 	$(BIN)/python benchmarks/audio.py
+
+bench-comet: $(VENV)/installed-test
+	$(BIN)/python benchmarks/comet.py
 
 bench-startup: $(VENV)/installed-test
 	$(BIN)/python benchmarks/startup.py
@@ -60,8 +63,9 @@ $(VENV)/installed-run: requirements/run.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@
 
-$(VENV)/installed-test: requirements/test.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed-test: requirements/test.txt requirements/neural.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -r requirements/test.txt
+	$(PIP) install --no-deps -r requirements/neural.txt
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/installed-run
 

@@ -268,19 +268,9 @@ def memory() -> Iterator[Store]:
 def test_every_score_comes_back_from_the_store(memory: Store, room: str, name: str, data: st.DataObject) -> None:
     adapter, records = drawn(data, room)
     metric, batch = made(room, name), adapter.batch(records)
-    run = memory.begin(
-        Run(
-            suite=room,
-            system="s",
-            version="",
-            profile="turnwise",
-            dataset_fingerprint="d",
-            turnwise_version="0",
-            config={},
-            environment={},
-        ),
-        [(metric.spec.full_name, metric.signature)],
-    )
+    about = {"system": "s", "version": "", "profile": "turnwise", "dataset_fingerprint": "d", "turnwise_version": "0"}
+    new = Run(suite=room, config={}, environment={}, **about)
+    run = memory.begin(new, [(metric.spec.full_name, metric.signature)])
     memory.write_batch(run, Workload([(0, metric)])(batch))
     expected = [
         Score(

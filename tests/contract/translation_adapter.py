@@ -18,7 +18,7 @@ __all__ = ["SOURCES", "exemplary", "records", "stand_in"]
 
 ROOM = "translation"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "translation" / "languages"
-CONTEXT = {"references": "var", "mcd_convention": "literature", "recogniser": Parrot.name}
+CONTEXT = {"references": "var", "mcd_convention": "literature", "recogniser": Parrot.name, "dnsmos": "real"}
 
 ON_TEXT = ("bleu", "chrf", "chrf++", "ter")
 ON_TRANSCRIPTS = ("asr_bleu", "wer", "cer")

@@ -1,4 +1,4 @@
-"""`turnwise doctor`: what is installed, what each missing extra would enable, is the database reachable."""
+"""`turnwise doctor`: what is installed, what each missing extra and model would enable, is the database reachable."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from turnwise import __version__
 from turnwise.cli import options as o
+from turnwise.cli.models import known_models
 
 ENABLES = {
     "postgres": "runs in PostgreSQL: --db postgresql://...",
@@ -33,6 +34,7 @@ def doctor(db: o.Db = None, json: o.Json = False) -> None:
         "python": sys.version.split()[0],
         "packages": {name: _version(name) for name in _requirements(None)},
         "extras": [_extra(name, what) for name, what in ENABLES.items()],
+        "models": known_models(),
         "database": _database(db),
     }
     if json:
@@ -103,7 +105,18 @@ def _print(found: dict[str, Any]) -> None:
             needs = ", ".join(extra["missing"])
             print(f"extra {extra['name']}: missing {needs}; would enable {extra['enables']}")
             print(f'  pip install "turnwise[{extra["name"]}]"')
+    _print_models(found["models"])
     database = found["database"]
     state = "reachable" if database["reachable"] else "NOT reachable"
     details = [f"schema {database['schema']}" if database["schema"] else "", database["note"] or ""]
     print(f"database {database['place']}: {state} {' '.join(d for d in details if d)}".rstrip())
+
+
+def _print_models(models: list[dict[str, Any]]) -> None:
+    for model in models:
+        if model["path"]:
+            print(f"model {model['name']}: {model['path']} ({model['purpose']})")
+    if missing := [model for model in models if not model["path"]]:
+        print("models that are not here, got by `turnwise models fetch NAME`:")
+        for model in missing:
+            print(f"  {model['name']}: {model['size_mb']} MB, {model['licence']}; {model['purpose']}")

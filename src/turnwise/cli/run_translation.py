@@ -60,6 +60,9 @@ def translation(
     comet_model: Annotated[
         str | None, typer.Option(metavar="NAME|PATH", help="COMET model (default: McGill-NLP/ssa-comet-qe).")
     ] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="auto|cpu|cuda", help="Where neural models run (default: auto).")
+    ] = None,
     profile: o.Profile = None,
     set_: o.Set = None,
     by: o.By = None,
@@ -107,6 +110,7 @@ def translation(
         mcd_convention=mcd_convention,
         blaser_mode=blaser_mode,
         comet_model=comet_model,
+        device=device,
         profile=profile,
         set=o.parse_settings(set_),
         by=by,

@@ -69,7 +69,11 @@ class Hygiene:
         heard: dict[Path, float | None] = {}
         for name in AUDIO if self._listen else ():
             path = getattr(sample, name)
-            if path is not None and path.is_file():
+            if path is not None and not path.is_file():
+                self._note(
+                    "text_without_audio", sample.id, f"samples without {name.replace('_', ' ')}, which others have"
+                )
+            elif path is not None:
                 if path not in heard:  # ground truth has one recording as translation and as reference
                     heard[path] = self._hear(path)
                 seconds |= {} if (found := heard[path]) is None else {name: found}

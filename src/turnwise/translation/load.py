@@ -93,7 +93,7 @@ class TranslationSource:
 
     def _scan(self) -> None:
         """Look at every sample once: count what it carries, check it, take the fingerprints."""
-        asked, given = hashlib.sha256(), hashlib.sha256()
+        asked, given = 0, hashlib.sha256()
         hygiene = Hygiene(self.check_audio)
         translated = 0
         spoken = False
@@ -107,15 +107,16 @@ class TranslationSource:
                 self.references[sum(bool((text or "").strip()) for text in sample.references)] += 1
                 translated += sample.hypothesis is not None or "hypothesis_audio" in found
                 spoken = spoken or any(getattr(sample, name) is not None for name in AUDIO)
-                question = (sample.id, sample.language, sample.source, sample.references)
-                asked.update(repr(question).encode("utf-8", "surrogatepass"))
+                question = repr((sample.id, sample.language, sample.source, sample.references))
+                # Systems may list the same samples in different orders: a sum does not depend on it.
+                asked += int.from_bytes(hashlib.sha256(question.encode("utf-8", "surrogatepass")).digest())
                 sizes = [path.stat().st_size for name in AUDIO if name in found and (path := getattr(sample, name))]
                 answer = (sample.hypothesis, sample.excluded, sizes, sorted(sample.metadata.items()))
                 given.update(repr((question, answer)).encode("utf-8", "surrogatepass"))
                 hygiene.look_at(sample)
         self._portions = self.samples.order.portions(BATCH_WITH_AUDIO if spoken else BATCH_OF_TEXTS)
         self._translated = translated
-        self._asked = asked.hexdigest()[:12]
+        self._asked = f"{asked % 2**256:064x}"[:12]
         given.update(f"{len(self._portions)}".encode())
         self._given = given.hexdigest()[:12]
         self.findings += [*self.samples.findings, *hygiene.findings()]

@@ -20,6 +20,7 @@ from turnwise.kernel.metric import SPEC
 from turnwise.kernel.registry import REGISTRY
 from turnwise.store.run import Run
 from turnwise.store.store import Store
+from turnwise.translation import comet_files, sonar_models
 from turnwise.translation.batch import BASELINES, PROBES
 from turnwise.translation.conclusions import conclusions
 from turnwise.translation.files import write_translation_files
@@ -28,13 +29,14 @@ from turnwise.translation.formats.data import DataSamples
 from turnwise.translation.formats.ground_truth import TYPES, GroundTruthSamples
 from turnwise.translation.formats.lines import LineSamples
 from turnwise.translation.formats.predictions import PredictionSamples
-from turnwise.translation.languages import language_name
+from turnwise.translation.languages import language_name, languages_of
 from turnwise.translation.load import TranslationSource
 from turnwise.translation.metrics.blaser import MODES
 from turnwise.translation.metrics.comet import DEFAULT_MODEL
 from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, UNIT
 from turnwise.translation.transcripts import recognisers
 
+DEVICES = ("auto", "cpu", "cuda")
 DEFAULT_OUTPUT_DIR = Path("results")
 WAYS = "--data-dir with --mode, --hypotheses with --references, or --data"
 
@@ -61,6 +63,8 @@ class TranslationOptions(RunOptions):
     blaser_mode: str | None = None
     """qe or ref; none: ref where there are reference texts."""
     comet_model: str = DEFAULT_MODEL
+    device: str = "auto"
+    """Where neural models run: cpu, cuda, or auto: a graphics card where there is one."""
     probes: bool = False
     output_dir: Path | None = None
     execution_id: str | None = None
@@ -102,6 +106,7 @@ class TranslationOptions(RunOptions):
         convention_named(self.mcd_convention)
         _check_choice("--blaser-mode", self.blaser_mode, MODES)
         _check_choice("--type", self.type, TYPES)
+        _check_choice("--device", self.device, DEVICES)
         if self.output_dir is not None or self.execution_id is not None:
             folder = self._execution_folder()
             if self.out is not None and self.out.resolve() != folder.resolve():
@@ -167,17 +172,22 @@ class TranslationSuite:
         source = TranslationSource(_samples(options), check_audio=listens)
         if options.profile == SPEC:
             source.all_need = [name for name in FIELDS if source.fields[name]] if needs is None else needs
+        if _wants_blaser(options, source):
+            used = sonar_models.notes(_blaser_mode(options, source), *languages_of(source.languages.items()))
+            source.findings += [Finding("proxy", note) for note in used]
         return source
 
     def context(self, options: TranslationOptions, source: TranslationSource) -> Mapping[str, str]:
         """What the metrics' values depend on besides their own settings."""
-        mode = options.blaser_mode or ("ref" if source.fields["reference"] else "qe")
         spoken = source.fields["hypothesis_audio"] > 0
         return {
             "references": source.reference_count,
             "mcd_convention": options.mcd_convention,
             "comet_model": options.comet_model,
-            "blaser_mode": mode,
+            "comet_weights": comet_files.describe(options.comet_model) if _wants(options, "comet") else "none",
+            "blaser_mode": _blaser_mode(options, source),
+            "blaser_models": _blaser_models(options, source),
+            "device": options.device,
             "recogniser": recognisers(source.languages) if spoken else "none",
             "dnsmos": dnsmos_name() if spoken and not no_dnsmos() else "none",
             **({"mode": options.mode} if options.mode == GroundTruthSamples.mode else {}),
@@ -216,6 +226,24 @@ def _needs(options: TranslationOptions) -> list[str] | None:
     names = [name if "/" in name else f"translation/{name}" for name in options.metrics]
     wanted = [need for name in names for need in REGISTRY.get(name).spec.needs]
     return [name for name in FIELDS if name in wanted]
+
+
+def _wants(options: TranslationOptions, metric: str) -> bool:
+    return options.metrics is None or metric in options.metrics
+
+
+def _wants_blaser(options: TranslationOptions, source: TranslationSource) -> bool:
+    return _wants(options, "blaser") and bool(source.fields["source_audio"] and source.fields["hypothesis_audio"])
+
+
+def _blaser_mode(options: TranslationOptions, source: TranslationSource) -> str:
+    return options.blaser_mode or ("ref" if source.fields["reference"] else "qe")
+
+
+def _blaser_models(options: TranslationOptions, source: TranslationSource) -> str:
+    if not _wants_blaser(options, source):
+        return "none"
+    return sonar_models.describe(_blaser_mode(options, source), *languages_of(source.languages.items()))
 
 
 def _check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:

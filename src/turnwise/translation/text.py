@@ -8,7 +8,7 @@ are scored is decided elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -65,6 +65,7 @@ def bleu_statistics(
         return tokenize((text.lower() if lowercase else text).rstrip()).split()
 
     segments = [[words(text) for text in texts] for texts in given]
+    _forget_texts(tokenize)
     lengths = [(len(words[0]), _closest(words)) for words in segments]
     totals = ngram_counts([length for length, _ in lengths], BLEU_ORDER)
     head = np.array(lengths, dtype=np.float64).reshape(-1, 2)
@@ -231,10 +232,17 @@ def _bleu(tokenizer: str, lowercase: bool, effective_order: bool = False) -> BLE
         )
     try:
         return BLEU(tokenize=tokenizer, lowercase=lowercase, effective_order=effective_order)
-    except (ImportError, RuntimeError) as error:
+    except (ImportError, RuntimeError, OSError) as error:  # a package, a dictionary or a model is not there
         raise UsageError(
             f"the tokenizer {tokenizer!r} is not installed", remedy=" ".join(str(error).split())
         ) from error
+
+
+def _forget_texts(tokenize: Any) -> None:
+    """Forget what sacrebleu's tokenizers remember: the last 65,536 texts, of no use here, which fill the memory."""
+    for kind in (type(tokenize), type(getattr(tokenize, "_post_tokenizer", None))):
+        if clear := getattr(kind.__call__, "cache_clear", None):
+            clear()
 
 
 def _ter(normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool) -> TER:

@@ -167,14 +167,11 @@ class _Language:
         self._check_audio()
 
     def _check_audio(self) -> None:
-        """Audio and text that do not pair, either way."""
+        """Recordings that belong to no row; rows without a recording are noticed later, in every layout."""
         keys = set(self._keys)
-        for what, folder in self._audio.items():
+        for folder in self._audio.values():
             spare = ["/".join(key) for key in folder.names if key not in keys]
             self._note("audio_without_text", f"files in {folder.path.name} that no row belongs to", spare)
-            if folder.names:
-                mute = ["/".join(key) for key in self._keys if key not in folder.names]
-                self._note("text_without_audio", f"rows without {what.replace('_', ' ')} in {folder.path.name}", mute)
 
     def _note(self, check: str, message: str, names: Sequence[str]) -> None:
         if names:
@@ -187,7 +184,7 @@ class _Language:
         given = {name: folder.find(key, written or code, name) for name, folder in self._audio.items()}
         reference_audio = given["reference_audio"]
         named = (truth.get("tgt_audio") or "").strip()
-        if not reference_audio.is_file() and named:
+        if named and (reference_audio is None or not reference_audio.is_file()):
             choices = (self.folder / named, self.folder / REFERENCE_AUDIO / Path(named).name)
             reference_audio = next((path for path in choices if path.is_file()), reference_audio)
         return Sample(
@@ -216,8 +213,10 @@ class _AudioFolder:
             if found := _AUDIO_NAME.match(file.name):
                 self.names[_clean(found["segment"]), _clean(found["user"])] = file.name
 
-    def find(self, key: Key, code: str, what: str) -> Path:
-        """The recording of a sample, or where it should be."""
+    def find(self, key: Key, code: str, what: str) -> Path | None:
+        """The recording of a sample, or where it should be; None where there is no recording of anything."""
+        if not self.names:
+            return None
         tail = {"source_audio": f"{SOURCE_LANGUAGE}_src", "hypothesis_audio": f"{code}_pred"}.get(what, code)
         expected = f"Segment={key[0]}_User={key[1]}_Language={tail}.wav"
         return self.path / self.names.get(key, expected)

@@ -12,7 +12,9 @@ from turnwise.translation.metrics.base import CORPUS, MEAN_BESIDE, TextMetric, s
 from turnwise.translation.records import UNIT
 from turnwise.translation.text import BLEU_STATISTICS, TOKENIZERS, bleu_signature, bleu_statistics, bleu_value
 
-TOKENIZER = Parameter("tokenizer", "13a", "How BLEU splits text into words.", choices=TOKENIZERS)
+TOKENIZER = Parameter(
+    "tokenizer", "13a", f"How BLEU splits text into words: {', '.join(TOKENIZERS)}, or another of sacrebleu's."
+)
 LOWERCASE = Parameter("lowercase", False, "Compare texts in lower case.")
 EFFECTIVE_ORDER = Parameter(
     "effective_order",
