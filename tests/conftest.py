@@ -35,6 +35,9 @@ settings.load_profile("turnwise")
 def _isolate(patch: pytest.MonkeyPatch, folder: Path) -> None:
     patch.setenv("XDG_DATA_HOME", str(folder / "data"))
     patch.setenv("TURNWISE_DB", str(folder / "turnwise.sqlite"))
+    patch.setenv("TURNWISE_CACHE", str(folder / "cache"))
+    patch.setenv("TURNWISE_MODELS", str(folder / "models"))
+    patch.setenv("HF_HOME", str(folder / "huggingface"))
 
 
 @pytest.fixture(scope="session", autouse=True)

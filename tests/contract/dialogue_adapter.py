@@ -59,7 +59,7 @@ NO_BASELINES = {
 }
 """Metrics for which no silent or never-silent system is scored here, and why."""
 
-SEATS: dict[str, str] = {}
+NEEDS_MODEL: dict[str, str] = {}
 NO_BEST_VALUE: dict[str, str] = {}
 UNSCORED_BASELINES: dict[tuple[str, str], str] = {}
 BATCH_VARIANTS: dict[str, dict[str, str]] = {}

@@ -10,7 +10,7 @@ from turnwise.rooms import register_metrics
 
 ADAPTERS: dict[str, ModuleType] = {adapter.ROOM: adapter for adapter in (dialogue_adapter, translation_adapter)}
 """An adapter offers ROOM, CONTEXT, COVERED, SOURCES; the exceptions NO_PERFECT_INPUT, NO_PERFECT_SETTINGS,
-NO_BEST_VALUE, NOT_IN_EXAMPLES, NO_BASELINES, UNSCORED_BASELINES, BATCH_VARIANTS and SEATS, each with its reason;
+NO_BEST_VALUE, NOT_IN_EXAMPLES, NO_BASELINES, UNSCORED_BASELINES, BATCH_VARIANTS and NEEDS_MODEL, each with its reason;
 OTHER_PAGES; `stand_in(patch)`, which replaces what a test cannot wait for; `records(min_size)`, a strategy for lists of
 records of whole clusters, each with its `unit`; `exemplary()`, records whose references nobody can do better than;
 `batch(records, index)`; `examples()` and `example_batch(records)`; and the systems `perfect`, `silent` and

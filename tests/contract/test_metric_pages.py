@@ -22,7 +22,7 @@ SPECS = {
 SCORED = [
     full_name
     for full_name, spec in SPECS.items()
-    if spec.name not in {*ADAPTERS[spec.room].NO_BASELINES, *ADAPTERS[spec.room].SEATS}
+    if spec.name not in {*ADAPTERS[spec.room].NO_BASELINES, *ADAPTERS[spec.room].NEEDS_MODEL}
     and not isinstance(metrics_of(spec.room)[spec.name], Derived)
 ]
 SYSTEMS = {"silent": r"\|\s*silent\b", "never_silent": r"\|\s*never[- ]silent\b"}

@@ -241,6 +241,14 @@ def test_half_a_model(models: dict[str, Path], tmp_path: Path) -> None:
         find_checkpoint(str(tmp_path / "half"))
 
 
+def test_a_clone_without_weights(models: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(models["regression"], tmp_path / "clone")
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 2277430715\n"
+    (tmp_path / "clone" / "checkpoints" / "model.ckpt").write_text(pointer)
+    with pytest.raises(NotAvailable, match="git lfs pull"):
+        find_checkpoint(str(tmp_path / "clone"))
+
+
 def damaged(models: dict[str, Path], folder: Path, damage: Callable[[Path], object]) -> TurnwiseError:
     shutil.copytree(models["regression"], folder)
     damage(folder)

@@ -217,15 +217,23 @@ def by_length(lengths: dict[str, int], most: int) -> list[list[str]]:
 # Models, loaded once per process
 
 
-@cache
-def _loaded(kind: str, file: Path, _hash: str, device: str) -> Any:
+def _loaded(kind: str, file: Path, file_hash: str, device: str) -> Any:
     """A model by its file, in memory for as long as the process lives."""
+    found = _load(kind, file, file_hash, device)
+    if isinstance(found, BrokenModel):
+        raise found
+    return found
+
+
+@cache
+def _load(kind: str, file: Path, _hash: str, device: str) -> Any:
+    """A model, or why it cannot be used: a large file that is no use is not read for every sample."""
     from turnwise.translation import sonar
 
     try:
         model: Any = getattr(sonar, f"load_{kind}")(file)
     except TurnwiseError as error:
-        raise BrokenModel(error.what, where=error.where, found=error.found, remedy=error.remedy) from error
+        return BrokenModel(error.what, where=error.where, found=error.found, remedy=error.remedy)
     return model.to(device)
 
 

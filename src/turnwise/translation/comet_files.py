@@ -18,6 +18,8 @@ EMBEDDING = frozenset({"regression_metric", "referenceless_regression_metric", "
 TOGETHER = frozenset({"unified_metric", "xcomet_metric"})
 """Classes that read the texts together."""
 
+_POINTER = b"version https://git-lfs"
+
 
 class NotAvailable(TurnwiseError):
     """A package or the model is not here; the remedy says how to get it."""
@@ -61,6 +63,11 @@ def _checkpoint(path: Path, folder: Path) -> Checkpoint:
     missing = [str(file) for file in (path, folder / "hparams.yaml") if not file.is_file()]
     if missing:
         raise NotAvailable("no complete COMET model", where=str(folder), found=f"no {' and no '.join(missing)}")
+    with path.open("rb") as file:
+        if file.read(len(_POINTER)) == _POINTER:
+            raise NotAvailable(
+                "the COMET model was cloned without its weights", where=str(path), remedy="git lfs pull in its folder"
+            )
     try:
         hparams = yaml.safe_load((folder / "hparams.yaml").read_text(encoding="utf-8"))
         kind = hparams["class_identifier"]

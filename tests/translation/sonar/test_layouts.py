@@ -68,6 +68,25 @@ def fairseq1_text(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return renamed
 
 
+def published_by_fairseq1(tensors: dict[str, Tensor]) -> dict[str, object]:
+    old = fairseq1_text(tensors)
+    padding, unknown, begin, end = old["embed_tokens.weight"][:4]
+    old["embed_tokens.weight"] = torch.cat(
+        [torch.stack([begin, padding, end, unknown]), old["embed_tokens.weight"][4:]]
+    )
+    old |= {"version": torch.tensor([3.0]), "embed_positions._float_tensor": torch.tensor([0.0])}
+    return {"args": argparse.Namespace(arch="x"), "state_dict": old}
+
+
+def fairseq1_speech(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    renamed = {}
+    for name, tensor in tensors.items():
+        for ours, theirs in SPEECH_TO_FAIRSEQ1.items():
+            name = re.sub(ours, theirs, name)
+        renamed[name] = tensor
+    return renamed
+
+
 def test_text_of_fairseq2_with_and_without_a_wrapper(tmp_path: Path) -> None:
     tensors = text_tensors(TOKENS, 1)
     expected = load_text_encoder(saved(tmp_path, {"model": tensors}), num_heads=HEADS)(IDS, LENGTHS)
@@ -79,14 +98,7 @@ def test_text_of_fairseq1(tmp_path: Path) -> None:
     """Its file has begin, padding, end, unknown first; ours are padding, unknown, begin, end (ids 0 to 3)."""
     tensors = text_tensors(TOKENS, 1)
     expected = load_text_encoder(saved(tmp_path, tensors), num_heads=HEADS)(IDS, LENGTHS)
-    old = fairseq1_text(tensors)
-    padding, unknown, begin, end = tensors["encoder_frontend.embed.weight"][:4]
-    old["embed_tokens.weight"] = torch.cat(
-        [torch.stack([begin, padding, end, unknown]), tensors["encoder_frontend.embed.weight"][4:]]
-    )
-    old |= {"version": torch.tensor([3.0]), "embed_positions._float_tensor": torch.tensor([0.0])}
-    content = {"args": argparse.Namespace(arch="x"), "state_dict": old}
-    encoder = load_text_encoder(saved(tmp_path, content), num_heads=HEADS)
+    encoder = load_text_encoder(saved(tmp_path, published_by_fairseq1(tensors)), num_heads=HEADS)
     assert torch.equal(encoder(IDS, LENGTHS), expected)
     assert encoder.vocabulary == "fairseq 1"
 
@@ -133,11 +145,7 @@ def test_speech_of_fairseq1(tmp_path: Path) -> None:
     tensors = speech_tensors(2, pooler_layers=2)
     fbank = torch.randn(2, 21, 80, generator=torch.Generator().manual_seed(3))
     expected = load_speech_encoder(saved(tmp_path, tensors))(fbank, [21, 14])
-    old = {}
-    for name, tensor in tensors.items():
-        for ours, theirs in SPEECH_TO_FAIRSEQ1.items():
-            name = re.sub(ours, theirs, name)
-        old[name] = tensor
+    old = fairseq1_speech(tensors)
     assert "encoder.w2v_model.encoder.layers.0.conv_module.depthwise_conv.weight" in old
     assert "decoder.layers.1.encoder_attn_layer_norm.weight" in old
     old |= {"encoder.w2v_model.mask_emb": torch.zeros(DIM), "decoder.version": torch.tensor([3.0])}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from tests.shared_data import shared
+from tests.translation.sonar.test_layouts import fairseq1_speech, fairseq1_text, published_by_fairseq1, saved
 from turnwise.neural.weights import find_model
 from turnwise.translation.sonar import load_blaser, load_speech_encoder, load_text_encoder
 
@@ -38,6 +41,25 @@ def test_text_without_its_padding() -> None:
     for row, length in enumerate(known["lengths"]):
         alone = encoder(known["token_ids"][row : row + 1, :length], [length])
         assert off(alone, known["embedding"][row : row + 1]) < 1e-5
+
+
+def test_text_under_other_names(tmp_path: Path) -> None:
+    known = reference("text_encoder")
+    tensors = torch.load(shared("sonar_reference", "text_encoder.pt"), weights_only=True)["model"]
+    for content in (tensors, fairseq1_text(tensors), {"model": fairseq1_text(tensors)}, published_by_fairseq1(tensors)):
+        encoder = load_text_encoder(saved(tmp_path, content), num_heads=known["num_heads"])
+        assert off(encoder(known["token_ids"], known["lengths"]), known["embedding"]) < 1e-5
+    save_file(fairseq1_text(tensors), tmp_path / "model.safetensors")
+    encoder = load_text_encoder(tmp_path, num_heads=known["num_heads"])
+    assert off(encoder(known["token_ids"], known["lengths"]), known["embedding"]) < 1e-5
+
+
+def test_speech_under_other_names(tmp_path: Path) -> None:
+    known = reference("speech_encoder")
+    tensors = torch.load(shared("sonar_reference", "speech_encoder.pt"), weights_only=True)["model"]
+    for content in (tensors, {"model": fairseq1_speech(tensors)}):
+        encoder = load_speech_encoder(saved(tmp_path, content), num_heads=known["num_heads"])
+        assert off(encoder(known["fbank"], known["lengths"]), known["embedding"]) < 1e-5
 
 
 def test_speech_encoder() -> None:

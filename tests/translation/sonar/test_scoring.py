@@ -48,7 +48,7 @@ def models(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 def forget() -> None:
     """As in a new process."""
-    blaser._loaded.cache_clear()
+    blaser._load.cache_clear()
     blaser._tokenizer.cache_clear()
 
 

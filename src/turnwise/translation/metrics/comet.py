@@ -40,7 +40,7 @@ class Comet(Metric):
         unit=UNIT,
         outputs=(Output(statistics=("score",), rollups=(MEAN_ONLY,), bands=bands.COMET),),
         needs=("source", "hypothesis"),
-        context=("comet_model", "comet_weights", "device"),
+        context=("comet_model", "comet_weights"),
         components=("text translation",),
         source="Rei et al. (2020)",
         optional=True,
