@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet bench-blaser coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -startup or coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -blaser, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,13 +32,16 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet coverage
+bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet bench-blaser coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
 
 bench-translation: $(VENV)/installed-test
 	$(BIN)/python benchmarks/translation.py
+
+bench-blaser: $(VENV)/installed-test
+	$(BIN)/python benchmarks/blaser.py
 
 bench-audio: $(VENV)/installed-test
 	$(BIN)/python benchmarks/audio.py
@@ -65,6 +68,7 @@ $(VENV)/installed-run: requirements/run.txt pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/installed-test: requirements/test.txt requirements/neural.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -r requirements/test.txt
+	$(PIP) install "$$(grep '^torch==' requirements/neural.txt)"
 	$(PIP) install --no-deps -r requirements/neural.txt
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/installed-run

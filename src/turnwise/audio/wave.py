@@ -163,10 +163,10 @@ def fourier_resample(samples: Samples, count: int) -> Samples:
 
 
 def _check_file(file: Path) -> None:
-    if not file.is_file():
-        found = "a folder" if file.is_dir() else "nothing there"
-        raise UnusableAudio(MISSING, where=str(file), found=found, remedy="check the path")
     try:
+        if not file.is_file():
+            found = "a folder" if file.is_dir() else "nothing there"
+            raise UnusableAudio(MISSING, where=str(file), found=found, remedy="check the path")
         with file.open("rb") as stream:
             size = file.stat().st_size
             missing = _missing_bytes(stream, size)

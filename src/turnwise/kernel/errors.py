@@ -62,7 +62,8 @@ class StoreError(TurnwiseError):
 
 def near_misses(name: str, known: Iterable[str]) -> str:
     """`did you mean ...?` for a name nobody knows, or the empty string."""
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    folded = {one.casefold(): one for one in known}
+    close = [folded[one] for one in difflib.get_close_matches(name.casefold(), list(folded), n=3, cutoff=0.6)]
     return f"did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -144,10 +144,11 @@ def _kept_hashes() -> dict[str, list[Any]]:
 def _keep_hash(key: str, known: list[Any]) -> None:
     """Beside the models, for later runs; where nothing can be written, each process works it out."""
     target = _hashes_file()
+    others = {path: entry for path, entry in _kept_hashes().items() if Path(path).is_file()}
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("w", dir=target.parent, delete=False, encoding="utf-8") as file:
-            json.dump({**_kept_hashes(), key: known}, file)
+            json.dump({**others, key: known}, file)
         Path(file.name).replace(target)
     except OSError:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import groupby
+from itertools import groupby, product
 from typing import Any
 
 import numpy as np
@@ -78,22 +78,40 @@ def summarise(
             for variant, inputs in _inputs(store, run, selection, items, derived):
                 for names in plain:
                     results += _derived_results(Rolled(derived, inputs), signature, variant, items, names, resampler)
-    results += _not_measured(store, run, selection)
+    results += _not_measured(store, run, selection, items, plain)
     order = {name: place for place, (name, _) in enumerate(selection.signatures)}
     results.sort(key=lambda result: order[f"{run.suite}/{result['metric']}"])
     return list(_by_component(results, groupings, selection))
 
 
-def _not_measured(store: Store, run: Run, selection: Selection) -> Iterator[dict[str, Any]]:
-    """A line without a value for every roll-up of a metric that nothing in the run could be measured by."""
-    for metric in selection.metrics:
+def _not_measured(
+    store: Store, run: Run, selection: Selection, items: ItemTable, groupings: Sequence[By]
+) -> Iterator[dict[str, Any]]:
+    """A line without a value for every group and roll-up of a metric that nothing in the run could be measured by."""
+    groups: dict[str, list[tuple[dict[str, str], int]]] = {}
+    for number, metric in enumerate(selection.metrics):
         reason = run.config.get("not_measured", {}).get(metric.spec.name)
-        for output in metric.outputs if reason else ():
-            n = store.count_items(run, metric.spec.unit)
-            for rollup in output.rollups:
-                nothing = Interval(None, None, "")
-                counts = (0, n, {reason: n})
-                yield entry(metric.spec.name, output, "", {}, rollup, None, nothing, counts, metric.signature)
+        if reason is None:
+            continue
+        unit = metric.spec.unit
+        if unit not in groups:
+            groups[unit] = _groups(_series(store, run, selection, items, number), items, groupings)
+        for output in metric.outputs:
+            for (group, n), rollup in product(groups[unit], output.rollups):
+                nothing, counts = Interval(None, None, ""), (0, n, {reason: n})
+                yield entry(metric.spec.name, output, "", group, rollup, None, nothing, counts, metric.signature)
+
+
+def _groups(skipped: Iterable[Series], items: ItemTable, groupings: Sequence[By]) -> list[tuple[dict[str, str], int]]:
+    """The groups of the items that a metric left out, with how many are in each."""
+    found = []
+    for series in skipped:
+        for names in groupings:
+            if all(name in items.dimensions for name in names):
+                grouped = group_rows(series, items, names)
+                counted = zip(grouped.keys, grouped.n_total, strict=True)
+                found += [(dict(zip(names, key, strict=True)), n) for key, n in counted]
+    return found
 
 
 def _without_component(names: By) -> By:

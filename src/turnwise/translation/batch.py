@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
@@ -38,8 +37,9 @@ class SampleBatch:
 
     def partners(self) -> list[int | None]:
         """For each sample another one, of the same language and another segment; None where there is none."""
-        rng = np.random.default_rng([self.index, len(self.samples)])
-        order = rng.permutation(len(self.samples)).tolist()
+        # By chance, but the same for the same samples in any order.
+        marks = [hashlib.sha256(sample.id.encode("utf-8", "surrogatepass")).digest() for sample in self.samples]
+        order = sorted(range(len(marks)), key=marks.__getitem__)
         found: list[int | None] = [None] * len(order)
         for place, own in enumerate(order):
             others = (order[(place + step) % len(order)] for step in range(1, len(order)))

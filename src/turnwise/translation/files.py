@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
+from turnwise.engine.plan import DIAGNOSIS
 from turnwise.kernel.extras import remedy
 from turnwise.kernel.jsontext import dumps
 from turnwise.report.files import CsvWriter, make_folder, whole_file, write_json
@@ -23,6 +24,10 @@ from turnwise.translation.pictures import write_language_pictures, write_overvie
 from turnwise.translation.records import AUDIO
 
 _PLAIN = re.compile(r"[^\w.+-]+")
+_OWN = ("summary.json", "manifest.json", "overall_summary.json", "summary_report.html", "visualizations")
+LONGEST_NAME = 80
+MOST_SAMPLES = 500
+"""On the page, with their recordings; all are in the tables."""
 NO_PICTURES = f"pictures are not drawn: {remedy('report')}"
 
 
@@ -30,9 +35,8 @@ def write_translation_files(store: Store, run: Run, folder: Path) -> list[Path]:
     """Everything but the common `summary.json`; the manifest comes last and names the rest."""
     outcomes = Outcomes(store, run)
     execution = outcomes.execution
-    folders = {
-        language.language: make_folder(folder / folder_name(language.language)) for language in execution.languages
-    }
+    names = folder_names([language.language for language in execution.languages])
+    folders = {language: make_folder(folder / name) for language, name in names.items()}
     files = _write_samples(outcomes, run, folders)
     for language in execution.languages:
         files.append(write_json(folders[language.language] / "summary.json", _language_summary(execution, language)))
@@ -43,14 +47,22 @@ def write_translation_files(store: Store, run: Run, folder: Path) -> list[Path]:
             )
         files += write_overview_picture(execution, make_folder(folder / "visualizations"))
     files.append(write_json(folder / "overall_summary.json", _overall_summary(execution)))
-    files.append(write_report(folder / "summary_report.html", execution, outcomes.samples(), bands=outcomes.bands))
+    page = folder / "summary_report.html"
+    files.append(write_report(page, execution, outcomes.samples(), MOST_SAMPLES, bands=outcomes.bands))
     files.append(write_json(folder / "manifest.json", _manifest(run, execution, folder, files)))
     return files
 
 
-def folder_name(language: str) -> str:
-    """A language as the name of a folder."""
-    return _PLAIN.sub("_", language).strip(".") or "_"
+def folder_names(languages: Iterable[str]) -> dict[str, str]:
+    """A folder for each language: its name in plain characters, numbered where two would be the same."""
+    found: dict[str, str] = {}
+    taken = set(_OWN)
+    for language in languages:
+        plain = _PLAIN.sub("_", language).strip(".")[:LONGEST_NAME] or "_"
+        numbered = (plain, *(f"{plain}_{number}" for number in range(2, len(taken) + 3)))
+        found[language] = next(name for name in numbered if name.casefold() not in taken)
+        taken.add(found[language].casefold())
+    return found
 
 
 def metric_summary(found: MetricOutcome) -> dict[str, Any]:
@@ -150,7 +162,7 @@ def _write_samples(outcomes: Outcomes, run: Run, folders: dict[str, Path]) -> li
             paths += [folder / file for file in names]
             tables[name] = CsvWriter(table, header)
             details[name] = stack.enter_context(_JsonList(detail))
-            logs[name] = stack.enter_context(_Log(log, run, language))
+            logs[name] = stack.enter_context(_Log(log, run, language, folders))
         for sample in outcomes.samples():
             about = [sample.uuid, sample.segment_id, sample.user_id, sample.language_pair]
             missing = "; ".join(f"{name}: {reason}" for name, reason in sample.missing.items())
@@ -186,8 +198,9 @@ def _detail(sample: SampleOutcome) -> dict[str, Any]:
 class _Log:
     """What happened with one language; every sample without a score is named with its reason."""
 
-    def __init__(self, file: IO[str], run: Run, language: LanguageOutcome) -> None:
+    def __init__(self, file: IO[str], run: Run, language: LanguageOutcome, all_languages: Iterable[str]) -> None:
         self._file, self._run, self._language = file, run, language
+        self._others = tuple(f"{name}: " for name in all_languages if name != language.language)
 
     def __enter__(self) -> _Log:
         run = self._run
@@ -196,7 +209,11 @@ class _Log:
             run.started, "INFO", f"configuration {json.dumps(dict(run.config), ensure_ascii=False, sort_keys=True)}"
         )
         for finding in run.findings:
-            self._say(run.started, "WARNING", f"{finding['message']} ({finding['count']})")
+            if not finding["message"].startswith(self._others):
+                about_results = finding["check"] == DIAGNOSIS
+                count = "" if about_results else f" ({finding['count']})"
+                moment = run.finished if about_results else run.started
+                self._say(moment, "INFO" if about_results else "WARNING", finding["message"] + count)
         return self
 
     def add(self, sample: SampleOutcome) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from turnwise.audio.wave import UnusableAudio, read_wave
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import TurnwiseError
-from turnwise.translation.records import AUDIO, Sample
+from turnwise.translation.records import AUDIO, Sample, is_there
 
 LANGUAGE_TAG = re.compile(
     r"\s*(?:>>\s*\w+\s*<<|__\w+__|<2\w+>|<\|?[a-z]{2,3}(?:[_-]\w+)?\|?>|\[[a-z]{2,3}(?:[_-]\w+)?\]|[a-z]{3}_[A-Z][a-z]{3}\b)"
@@ -58,7 +58,8 @@ class Hygiene:
             for check, applies in _TEXT_CHECKS.items():
                 if applies(sample):
                     self._note(check, sample.id)
-        if any(text is not None and not text.strip() for text in sample.references):
+        given = [text for text in sample.references if text is not None]
+        if given and not any(text.strip() for text in given):
             self._note("empty_reference", sample.id)
         if sample.source is not None and not sample.source.strip():
             self._note("empty_source", sample.id)
@@ -69,10 +70,8 @@ class Hygiene:
         heard: dict[Path, float | None] = {}
         for name in AUDIO if self._listen else ():
             path = getattr(sample, name)
-            if path is not None and not path.is_file():
-                self._note(
-                    "text_without_audio", sample.id, f"samples without {name.replace('_', ' ')}, which others have"
-                )
+            if path is not None and not is_there(path):
+                self._note("text_without_audio", sample.id, f"samples without {name.replace('_', ' ')}")
             elif path is not None:
                 if path not in heard:  # ground truth has one recording as translation and as reference
                     heard[path] = self._hear(path)
@@ -104,8 +103,10 @@ class Hygiene:
             return None
         if wave.channels > 1:
             self._note("audio", path.name, f"audio with {wave.channels} channels, mixed down")
-        if wave.rate != RATE:
+        if wave.rate > RATE:
             self._note("audio", path.name, f"audio at {wave.rate} Hz, resampled in memory where {RATE} Hz are needed")
+        elif wave.rate < RATE:
+            self._note("audio", path.name, f"audio at {wave.rate} Hz, too low for metrics that compare at {RATE} Hz")
         return wave.seconds
 
     def _note(self, check: str, name: str, what: str = "") -> None:

@@ -9,12 +9,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from turnwise.engine.plan import Finding
 from turnwise.translation.batch import SampleBatch
 from turnwise.translation.formats.base import Samples
 from turnwise.translation.hygiene import Hygiene
-from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, OPERATIONS, UNIT, Sample
+from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, OPERATIONS, UNIT, Sample, is_there
 
 BATCH_OF_TEXTS = 1024
 BATCH_WITH_AUDIO = 32
@@ -91,6 +92,13 @@ class TranslationSource:
             return replace(sample, excluded=f"no {', no '.join(lacking)} (spec: skipped for all metrics)")
         return sample
 
+    def _mark(self, path: Path) -> str:
+        """What tells whether a recording is still the same: its content, or its size where nobody listens to it."""
+        if not self.check_audio:
+            return str(path.stat().st_size)
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "md5").hexdigest()
+
     def _scan(self) -> None:
         """Look at every sample once: count what it carries, check it, take the fingerprints."""
         asked, given = 0, hashlib.sha256()
@@ -110,8 +118,8 @@ class TranslationSource:
                 question = repr((sample.id, sample.language, sample.source, sample.references))
                 # Systems may list the same samples in different orders: a sum does not depend on it.
                 asked += int.from_bytes(hashlib.sha256(question.encode("utf-8", "surrogatepass")).digest())
-                sizes = [path.stat().st_size for name in AUDIO if name in found and (path := getattr(sample, name))]
-                answer = (sample.hypothesis, sample.excluded, sizes, sorted(sample.metadata.items()))
+                spoken_as = [self._mark(getattr(sample, name)) for name in AUDIO if name in found]
+                answer = (sample.hypothesis, sample.excluded, spoken_as, sorted(sample.metadata.items()))
                 given.update(repr((question, answer)).encode("utf-8", "surrogatepass"))
                 hygiene.look_at(sample)
         self._portions = self.samples.order.portions(BATCH_WITH_AUDIO if spoken else BATCH_OF_TEXTS)
@@ -127,4 +135,4 @@ def carries(sample: Sample, name: str) -> bool:
     if name == "reference":
         return any((text or "").strip() for text in sample.references)
     found = getattr(sample, name)
-    return found is not None and (name not in AUDIO or found.is_file())
+    return is_there(found) if name in AUDIO else found is not None

@@ -24,8 +24,8 @@ from turnwise.translation.metrics.mcd import MISMATCHED
 from turnwise.translation.outcome import Execution, LanguageOutcome, MetricOutcome, SampleOutcome
 from turnwise.translation.records import AUDIO, LANGUAGE
 
-ALL = "all"
-"""Stands for the language where none is known."""
+ALL, UNKNOWN = "all", "und"
+"""What stands for the language: where no sample has one, and for samples without one beside others."""
 
 Row = Mapping[str, Any]
 
@@ -61,6 +61,7 @@ class Outcomes:
         }
         """By label, as columns and tables name them."""
         self._results = store.rollups(run)
+        self._no_language = UNKNOWN if any(LANGUAGE in r["group"] for r in self._results) else ALL
 
     @property
     def bands(self) -> dict[str, Bands]:
@@ -70,9 +71,10 @@ class Outcomes:
     def samples(self) -> Iterator[SampleOutcome]:
         """Every sample with its scores, in the order they were measured.
 
-        What nothing in the run could be measured by is said once, in the execution, and not of every sample.
+        What nothing in the run could be measured by, for one and the same reason, is said once, in the execution, and
+        not of every sample.
         """
-        unsaid = self.execution.not_measured
+        unsaid = [label for label in self.execution.not_measured if len(self.execution.overall[label].reasons) == 1]
         for sample in self._samples():
             missing = {label: reason for label, reason in sample.missing.items() if label not in unsaid}
             yield replace(sample, missing=missing)
@@ -125,7 +127,7 @@ class Outcomes:
             uuid=content.get("uuid", ""),
             segment_id=content.get("segment_id", item["id"]),
             user_id=content.get("user_id", ""),
-            language=loads(item["dimensions"]).get(LANGUAGE, ALL),
+            language=loads(item["dimensions"]).get(LANGUAGE, self._no_language),
             language_pair=content.get("language_pair", ""),
             source=content.get("source"),
             hypothesis=content.get("hypothesis"),
@@ -138,7 +140,7 @@ class Outcomes:
         )
 
     def _language(self, name: str, tally: _Tally) -> LanguageOutcome:
-        group = {LANGUAGE: name} if name != ALL else {}
+        group = {} if name == self._no_language == ALL else {LANGUAGE: name}
         return LanguageOutcome(
             language=name,
             pair=tally.pair,

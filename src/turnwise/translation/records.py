@@ -20,6 +20,14 @@ FIELDS = (*TEXTS, *AUDIO)
 OPERATIONS = ("latency_ms", "tokens", "cost")
 
 
+def is_there(path: Path | None) -> bool:
+    """Whether a recording is a file; a name that no file can have is none."""
+    try:
+        return path is not None and path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One translated segment. A text that is None was not given; an empty one was."""

@@ -19,6 +19,8 @@ from turnwise.kernel.jsontext import JSONDecodeError, loads
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = ("|", "\t", ",", ";")
 """Separators of tables; the first one that splits the header into the wanted columns is it."""
+LONGEST_CELL = 2**31 - 1
+"""Characters of a cell; Python's own limit would refuse a long document."""
 TEXT = "text"
 """The one column of a file of plain lines."""
 
@@ -86,6 +88,7 @@ class Table(RowFile):
     def __init__(self, path: Path, wanted: Collection[str] = (), separator: str | None = None) -> None:
         """Read the header; `wanted` are columns that help to find the separator where none is given."""
         super().__init__(path)
+        csv.field_size_limit(LONGEST_CELL)
         with opened(path) as file:
             lines = _Lines(path, file)
             header = next(iter(lines), "")
@@ -240,6 +243,11 @@ class _Lines:
 def opened(path: Path) -> IO[bytes]:
     """A file that is there, open for reading."""
     try:
+        if path.exists() and not path.is_file():
+            what = "a folder" if path.is_dir() else "a pipe or a device"
+            raise InputError(
+                f"{path} is not a regular file", found=what, remedy="files are read more than once: save it as a file"
+            )
         return path.open("rb")
     except OSError as error:
         raise InputError(

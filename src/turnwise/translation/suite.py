@@ -123,7 +123,8 @@ class TranslationOptions(RunOptions):
     def _execution_folder(self) -> Path:
         if self.execution_id is None:
             self.execution_id = f"eval_{datetime.now(UTC):%Y%m%d_%H%M%S}"
-        if Path(self.execution_id).name != self.execution_id or self.execution_id in (".", ".."):
+        plain = Path(self.execution_id).name == self.execution_id and self.execution_id.isprintable()
+        if not plain or self.execution_id in ("", ".", ".."):
             raise UsageError(f"--execution-id {self.execution_id!r} is not a plain name", expected="e.g. eval_20251201")
         return (self.output_dir or DEFAULT_OUTPUT_DIR) / self.execution_id
 
@@ -171,7 +172,9 @@ class TranslationSuite:
         listens = needs is None or any(name in AUDIO for name in needs)
         source = TranslationSource(_samples(options), check_audio=listens)
         if options.profile == SPEC:
-            source.all_need = [name for name in FIELDS if source.fields[name]] if needs is None else needs
+            # MCD is not measured on ground truth, so nothing is asked for its sake.
+            asked = _needs(options, without="mcd") if options.mode == GroundTruthSamples.mode else needs
+            source.all_need = [name for name in FIELDS if source.fields[name]] if asked is None else asked
         if _wants_blaser(options, source):
             used = sonar_models.notes(_blaser_mode(options, source), *languages_of(source.languages.items()))
             source.findings += [Finding("proxy", note) for note in used]
@@ -219,11 +222,11 @@ def _samples(options: TranslationOptions) -> Samples:
     return PredictionSamples(folder, options.language, options.nmt_model, options.tts_model)
 
 
-def _needs(options: TranslationOptions) -> list[str] | None:
+def _needs(options: TranslationOptions, without: str = "") -> list[str] | None:
     """The fields that the chosen metrics need; None where no metric was chosen."""
     if options.metrics is None:
         return None
-    names = [name if "/" in name else f"translation/{name}" for name in options.metrics]
+    names = [name if "/" in name else f"translation/{name}" for name in options.metrics if name != without]
     wanted = [need for name in names for need in REGISTRY.get(name).spec.needs]
     return [name for name in FIELDS if name in wanted]
 

@@ -68,7 +68,7 @@ class Keys:
         """Refuse a key that was there before; `places.where(row)` tells where."""
         before = self._rows.setdefault(hash(key), row)
         if before != row:
-            name = key if isinstance(key, str) else ", ".join(key)
+            name = key if isinstance(key, str) else ", ".join(part for part in key if part)
             raise InputError(
                 f"the same {self._what} stands twice",
                 where=places.where(row),

@@ -10,6 +10,7 @@ from typing import Any
 
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
+from turnwise.kernel.jsontext import clean
 from turnwise.translation.formats.base import Keys, Order, language_matches
 from turnwise.translation.languages import language_name, short_code
 from turnwise.translation.records import AUDIO, OPERATIONS, Sample
@@ -84,13 +85,19 @@ class DataSamples:
         self.findings += [Finding("input", message, count) for message, count in self._notes.items()]
         missing = [column for column in _parts(self._columns.values()) if column not in seen]
         if missing:
-            raise UsageError(
-                f"--column names {missing[0]!r}, which the data do not have",
-                expected=", ".join(sorted(seen)),
-                remedy=near_misses(missing[0], seen) or None,
-            )
+            raise self._no_column(missing[0], seen)
+
+    def _no_column(self, name: str, known: Iterable[str]) -> UsageError:
+        return UsageError(
+            f"--column names {name!r}, which the data do not have",
+            expected=", ".join(sorted(known)),
+            remedy=near_misses(name, known) or None,
+        )
 
     def _check_columns(self, row: Mapping[str, Any]) -> None:
+        renamed = [column for column in _parts(self._columns.values()) if column not in row]
+        if renamed and self._rows.columns:
+            raise self._no_column(renamed[0], row)
         wanted = ("hypothesis", "hypothesis_audio", "reference_audio")
         if not any(self._columns.get(name, name) in row for name in wanted):
             raise InputError(
@@ -105,7 +112,7 @@ class DataSamples:
         where = self._rows.where(place)
         found = {name: row.get(self._columns.get(name, name)) for name in NAMES}
         name = _text(found["id"], "id", where, number=True)
-        sample_id = (name or "").strip() or str(place + 1)
+        sample_id = clean((name or "").strip()) or str(place + 1)
         written = _text(found["language"], "language", where) or ""
         language = language_name(written) if written.strip() else self._only_language()
         source_language = _text(found["source_language"], "source_language", where)
@@ -148,7 +155,9 @@ class DataSamples:
                 continue
             if isinstance(value, list | dict) or len(str(value)) > LONGEST_DIMENSION:
                 if note:
-                    self._notes[f"texts in the column {name!r} that are too long to slice by, left out"] += 1
+                    self._notes[
+                        f"values in the column {name!r} that cannot be sliced by (long, or no text), left out"
+                    ] += 1
                 continue
             found[name] = str(value).lower() if isinstance(value, bool) else str(value)
         return found
@@ -160,7 +169,7 @@ def _open(path: Path, columns: Mapping[str, str]) -> RowFile:
         with opened(path) as file:
             kind = ".jsonl" if file.read(64).lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{" else ".csv"
     if kind in (".csv", ".tsv"):
-        wanted = {*NAMES, *_parts(columns.values())}
+        wanted = list(dict.fromkeys([*NAMES, *_parts(columns.values())]))
         return Table(path, wanted, "\t" if kind == ".tsv" else None)
     return JsonLines(path)
 

@@ -30,18 +30,20 @@ class GroundTruthSamples:
         below = folder / kind if kind else folder
         self._folder = below if below.is_dir() else folder
         self.type = kind or (self._folder.name if self._folder.name in TYPES else None)
-        found, others = [], []
+        found, others, elsewhere = [], [], []
         for path in subfolders(self._folder):
             if not any((path / name).exists() for name in _FILES):
                 others.append(path.name)
             elif (sample := self._sample(path)).excluded or language_matches(languages, sample.language):
                 found.append(path.name)
+            else:
+                elsewhere.append(f"{path.name} ({sample.language})")
         self._names = found
         if not found:
             raise InputError(
                 "there is no sample",
                 where=str(self._folder),
-                found=some(others) or "no folder",
+                found=some([*elsewhere, *others]) or "no folder",
                 expected=f"a folder per sample with {', '.join(_FILES)}",
                 remedy="check --data-dir, --type and --language",
             )
@@ -57,14 +59,17 @@ class GroundTruthSamples:
 
     def _sample(self, path: Path) -> Sample:
         """One folder; what cannot be read costs this sample, not the run."""
+        languages: list[str | None] = [None, None]
         try:
-            return self._read(path)
+            metadata = _metadata(path / METADATA)
+            languages = [_language(metadata, side, path) for side in ("source", "target")]
+            return self._read(path, languages)
         except InputError as error:
-            return Sample(id=path.name, segment=path.name, is_reference=True, excluded=f"{error.what} ({error.where})")
+            reason = error.what if error.where else "a file cannot be read"
+            name = None if languages[1] is None else language_name(languages[1])
+            return Sample(id=path.name, segment=path.name, language=name, is_reference=True, excluded=reason)
 
-    def _read(self, path: Path) -> Sample:
-        metadata = _metadata(path / METADATA)
-        languages = [_language(metadata, side, path) for side in ("source", "target")]
+    def _read(self, path: Path, languages: Sequence[str | None]) -> Sample:
         name = None if languages[1] is None else language_name(languages[1])
         target = _text(path / "target.txt")
         spoken = self._spoken(path)

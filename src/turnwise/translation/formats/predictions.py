@@ -27,7 +27,10 @@ SOURCE_LANGUAGE = "en"
 
 _KEY = ("segment_id", "user_id")
 _COLUMNS = (*_KEY, "src_text", "predicted_tgt_text", "ground_truth_tgt_text", "tgt_text", "tgt_audio", "iso_code")
-_AUDIO_NAME = re.compile(r"Segment=(?P<segment>.+)_User=(?P<user>.+?)_Language=.+\.(?:wav|flac)$", re.IGNORECASE)
+_AUDIO_NAME = re.compile(
+    r"Segment=(?P<segment>.+)_User=(?P<user>.+?)_Language=(?P<code>[^_.]+)(?P<tail>_pred|_src|)\.(?:wav|flac)",
+    re.IGNORECASE,
+)
 _WHOLE_NUMBER = re.compile(r"\d+\.0")
 
 Key = tuple[str, str]
@@ -45,6 +48,9 @@ class PredictionSamples:
         self.nmt_model = _model(chosen, PREDICTED, ".csv", nmt_model, "--nmt-model")
         self.tts_model = self._tts_model(chosen, tts_model)
         self._languages: list[_Language] = []
+        for path in [] if chosen == [folder] else subfolders(folder):
+            if path not in chosen and (path / GROUND_TRUTH).exists() and not languages:
+                self.findings.append(Finding("missing_predictions", f"{path.name} has no predictions, left out"))
         for path in chosen:
             if (path / f"{PREDICTED}{self.nmt_model}.csv").is_file():
                 self._languages.append(_Language(path, self.nmt_model, self.tts_model))
@@ -115,11 +121,12 @@ class _Language:
                 Finding("no_ground_truth", f"{self.name}: no {GROUND_TRUTH}; the predictions' own is used")
             )
         self._audio = {
-            "source_audio": _AudioFolder(self.folder / SOURCE_AUDIO),
-            "reference_audio": _AudioFolder(self.folder / REFERENCE_AUDIO),
+            "source_audio": _AudioFolder(self.folder / SOURCE_AUDIO, language_name(SOURCE_LANGUAGE), "_src"),
+            "reference_audio": _AudioFolder(self.folder / REFERENCE_AUDIO, self.name),
         }
         if self.tts_model is not None:
-            self._audio["hypothesis_audio"] = _AudioFolder(self.folder / f"{SPOKEN}{self.tts_model}")
+            spoken = _AudioFolder(self.folder / f"{SPOKEN}{self.tts_model}", self.name, "_pred")
+            self._audio["hypothesis_audio"] = spoken
         self._join()
 
     def segments(self) -> Iterable[str]:
@@ -135,22 +142,32 @@ class _Language:
     def _join(self) -> None:
         self._keys: list[Key] = []
         self._of_predicted, self._of_truth = array("q"), array("q")
+        own = array("q")  # the predictions' own ground truth, as a hash
+        codes: dict[str, int] = {}
         places = Keys("segment and user")
         for place, row in enumerate(self._predicted.scan()):
-            key = _key(row)
+            key = _key(row, self._predicted, place)
             places.add(key, place, self._predicted)
             self._keys.append(key)
             self._of_predicted.append(place)
             self._of_truth.append(-1)
+            own.append(hash((row.get("ground_truth_tgt_text") or "").strip()))
+            code = (row.get("iso_code") or "").strip()
+            codes[code] = codes.get(code, 0) + 1
         unpredicted, known = [], len(self._keys)
+        differing: list[str] = []
+        blank: list[str] = []
         if self._truth is not None:
             twice = Keys("segment and user")
             for place, row in enumerate(self._truth.scan()):
-                key = _key(row)
+                key = _key(row, self._truth, place)
                 twice.add(key, place, self._truth)
                 number = places.row(key)
                 if number is not None:
                     self._of_truth[number] = place
+                    text = row["tgt_text"].strip()
+                    if own[number] not in (hash(text), hash("")):
+                        (differing if text else blank).append("/".join(key))
                 else:
                     unpredicted.append("/".join(key))
                     self._keys.append(key)
@@ -160,6 +177,13 @@ class _Language:
         lonely = [] if self._truth is None else [n for n in range(known) if self._of_truth[n] < 0]
         what = f"predictions that {GROUND_TRUTH} does not have; their own ground truth is used"
         self._note("unknown_predictions", what, ["/".join(self._keys[n]) for n in lonely])
+        self._note("other_ground_truth", f"ground truth that differs from {GROUND_TRUTH}, which is used", differing)
+        what = f"no ground truth in {GROUND_TRUTH}; the predictions' own is used"
+        self._note("no_ground_truth", what, blank)
+        for code, count in codes.items():
+            if code and language_name(code) != self.name:
+                message = f"{self.name}: rows whose iso_code is {code}"
+                self.findings.append(Finding("other_language", message, count))
         if not self._keys:
             raise InputError(
                 "there is no row", where=str(self._predicted.path), expected="a row per translated segment"
@@ -170,8 +194,9 @@ class _Language:
         """Recordings that belong to no row; rows without a recording are noticed later, in every layout."""
         keys = set(self._keys)
         for folder in self._audio.values():
-            spare = ["/".join(key) for key in folder.names if key not in keys]
-            self._note("audio_without_text", f"files in {folder.path.name} that no row belongs to", spare)
+            spare = [name for key, name in folder.names.items() if key not in keys]
+            what = f"files in {folder.path.name} that belong to no row, or are of another language or kind"
+            self._note("audio_without_text", what, [*spare, *folder.others])
 
     def _note(self, check: str, message: str, names: Sequence[str]) -> None:
         if names:
@@ -181,17 +206,18 @@ class _Language:
         segment, user = key
         written = (predicted.get("iso_code") or truth.get("iso_code") or "").strip()
         code = language_code(written) if written else language_code(self.name)
-        given = {name: folder.find(key, written or code, name) for name, folder in self._audio.items()}
+        codes = {"source_audio": SOURCE_LANGUAGE}
+        given = {name: folder.find(key, codes.get(name, written or code)) for name, folder in self._audio.items()}
         reference_audio = given["reference_audio"]
         named = (truth.get("tgt_audio") or "").strip()
         if named and (reference_audio is None or not reference_audio.is_file()):
             choices = (self.folder / named, self.folder / REFERENCE_AUDIO / Path(named).name)
             reference_audio = next((path for path in choices if path.is_file()), reference_audio)
         return Sample(
-            id=f"{self.name}/{segment}/{user}",
+            id="/".join((self.name, _escaped(segment), _escaped(user))),
             segment=segment,
             user=user,
-            cluster=f"{self.name}/{segment}",
+            cluster=f"{self.name}/{_escaped(segment)}",
             language=self.name,
             pair=f"{SOURCE_LANGUAGE}-{short_code(code)}",
             source=_first(predicted.get("src_text"), truth.get("src_text")),
@@ -204,22 +230,30 @@ class _Language:
 
 
 class _AudioFolder:
-    """A folder of recordings named after segment, user and language."""
+    """A folder of recordings named after segment, user and language: those of one language and kind."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, language: str, tail: str = "") -> None:
+        self.path, self._tail = path, tail
         self.names: dict[Key, str] = {}
+        self.others: list[str] = []
+        """Files of another language or kind, and second files of one segment and user."""
         for file in sorted(path.iterdir()) if path.is_dir() else ():
-            if found := _AUDIO_NAME.match(file.name):
-                self.names[_clean(found["segment"]), _clean(found["user"])] = file.name
+            found = _AUDIO_NAME.fullmatch(file.name)
+            if not found or found["tail"].lower() != tail or language_name(found["code"]) != language:
+                self.others.append(file.name)
+                continue
+            key = _clean(found["segment"]), _clean(found["user"])
+            # Of two files that claim a place, the one with the exact name has it.
+            first = file.name if file.name == self._name(key, short_code(language)) else self.names.get(key, file.name)
+            self.others += [name for name in {self.names.get(key, first), file.name} if name != first]
+            self.names[key] = first
 
-    def find(self, key: Key, code: str, what: str) -> Path | None:
+    def find(self, key: Key, code: str) -> Path | None:
         """The recording of a sample, or where it should be; None where there is no recording of anything."""
-        if not self.names:
-            return None
-        tail = {"source_audio": f"{SOURCE_LANGUAGE}_src", "hypothesis_audio": f"{code}_pred"}.get(what, code)
-        expected = f"Segment={key[0]}_User={key[1]}_Language={tail}.wav"
-        return self.path / self.names.get(key, expected)
+        return self.path / self.names.get(key, self._name(key, code)) if self.names else None
+
+    def _name(self, key: Key, code: str) -> str:
+        return f"Segment={key[0]}_User={key[1]}_Language={code}{self._tail}.wav"
 
 
 def _language_folders(folder: Path, languages: Sequence[str]) -> list[Path]:
@@ -227,6 +261,16 @@ def _language_folders(folder: Path, languages: Sequence[str]) -> list[Path]:
     own = [folder] if any(folder.glob(f"{PREDICTED}*.csv")) else []
     found = own or [path for path in subfolders(folder) if any(path.glob(f"{PREDICTED}*.csv"))]
     chosen = [path for path in found if language_matches(languages, language_name(path.name))]
+    named: dict[str, Path] = {}
+    for path in chosen:
+        other = named.setdefault(language_name(path.name), path)
+        if other != path:
+            raise InputError(
+                f"two folders are {language_name(path.name)}",
+                where=str(folder),
+                found=f"{other.name} and {path.name}",
+                remedy="put their rows together, or name the one folder with --data-dir",
+            )
     known = {language_name(path.name) for path in found}
     for language in languages:
         if language not in known:
@@ -266,14 +310,22 @@ def _model_of(path: Path, prefix: str) -> str:
     return path.name.removeprefix(prefix).removesuffix(".csv")
 
 
-def _key(row: Row) -> Key:
-    return _clean(row["segment_id"]), _clean(row["user_id"])
+def _key(row: Row, table: Table, place: int) -> Key:
+    key = _clean(row["segment_id"]), _clean(row["user_id"])
+    if not key[0]:
+        raise InputError("segment_id is empty", where=table.where(place), expected="the segment's id")
+    return key
 
 
 def _clean(text: str) -> str:
     """An id as text; 11.0, as spreadsheets and data frames write whole numbers, is 11."""
     plain = text.strip()
     return plain[:-2] if _WHOLE_NUMBER.fullmatch(plain) else plain
+
+
+def _escaped(part: str) -> str:
+    """Part of an id: a slash inside it would make two ids alike."""
+    return part.replace("%", "%25").replace("/", "%2F") if "/" in part else part
 
 
 def _first(*texts: str | None) -> str | None:

@@ -56,13 +56,16 @@ class Bleu(TextMetric):
 
     def value(self, output: str, statistics: FloatArray) -> FloatArray:
         """BLEU of one sentence."""
-        # A text against itself is 100, however short it is (003-10).
-        itself = self.settings.context.get("mode") == "ground_truth"
-        return bleu_value(statistics, effective_order=setting(self, "effective_order") or itself)
+        return bleu_value(statistics, effective_order=setting(self, "effective_order") or self._itself)
 
     def pooled(self, output: str, statistics: FloatArray) -> FloatArray:
         """BLEU of the corpus."""
-        return bleu_value(statistics)
+        return bleu_value(statistics, effective_order=self._itself)
+
+    @property
+    def _itself(self) -> bool:
+        """Whether texts are held against themselves: that is 100, however short they are (003-10)."""
+        return self.settings.context.get("mode") == "ground_truth" and self.settings.profile == SPEC
 
     def sacrebleu_signature(self, references: int | None) -> str:
         """With the tokenizer and the case."""

@@ -23,6 +23,7 @@ from turnwise.translation.metrics.base import MEAN_ONLY, SELF_AUDIO, Found, unus
 from turnwise.translation.records import UNIT, Sample
 
 CONVENTION = "mcd_convention"
+ALONE = "no other segment to pair with"
 MISMATCHED = "mismatched"
 """The variant of predictions held against the wrong references."""
 
@@ -57,13 +58,14 @@ class MelCepstralDistance(Metric):
         listener = _Listener(self.settings.context.get(CONVENTION, LITERATURE.name))
         for sample in batch.samples:
             yield sample.unit, "value", self._measured(sample, listener)
-        if batch.probe:
+        if batch.probe or all(sample.is_reference for sample in batch.samples):
             return
         for sample, place in zip(batch.samples, batch.partners(), strict=True):
-            other = None if place is None else batch.samples[place].reference_audio
-            wrong = self._measured(replace(sample, reference_audio=other), listener)
-            if wrong.statistics is not None:
-                yield sample.unit, "value", wrong._replace(variant=MISMATCHED, evidence=None)
+            wrong = skipped(ALONE)
+            if place is not None:
+                other = replace(sample, reference_audio=batch.samples[place].reference_audio)
+                wrong = self._measured(other, listener)
+            yield sample.unit, "value", wrong._replace(variant=MISMATCHED, evidence=None)
 
     def _measured(self, sample: Sample, listener: _Listener) -> Measurement:
         if sample.excluded:
