@@ -18,6 +18,7 @@ from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import SPEC
 from turnwise.kernel.registry import REGISTRY
+from turnwise.neural.device import DEVICES, resolve_device
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 from turnwise.translation import comet_files, sonar_models
@@ -36,7 +37,6 @@ from turnwise.translation.metrics.comet import DEFAULT_MODEL
 from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, UNIT
 from turnwise.translation.transcripts import recognisers
 
-DEVICES = ("auto", "cpu", "cuda")
 DEFAULT_OUTPUT_DIR = Path("results")
 WAYS = "--data-dir with --mode, --hypotheses with --references, or --data"
 
@@ -107,6 +107,8 @@ class TranslationOptions(RunOptions):
         _check_choice("--blaser-mode", self.blaser_mode, MODES)
         _check_choice("--type", self.type, TYPES)
         _check_choice("--device", self.device, DEVICES)
+        if self.device == "cuda":
+            resolve_device(self.device)  # a graphics card that is not there is said before anything runs
         if self.output_dir is not None or self.execution_id is not None:
             folder = self._execution_folder()
             if self.out is not None and self.out.resolve() != folder.resolve():
