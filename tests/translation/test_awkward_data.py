@@ -146,3 +146,11 @@ def test_a_metric_that_is_not_measured_says_so_for_every_language() -> None:
     found = {r["group"].get("language"): r["missing"] for r in result.results if r["metric"] == "mcd"}
     reason = "no hypothesis_audio, no reference_audio"
     assert found == {None: {reason: 6}, "xhosa": {reason: 2}, "english": {reason: 3}, "swahili": {reason: 1}}
+
+
+def test_recordings_of_a_language_that_only_its_rows_name_by_code(tmp_path: Path) -> None:
+    folder = predictions(tmp_path / "german", *ROWS, iso="deu")
+    speech(folder, KEYS, iso="deu")
+    result = evaluate(data_dir=tmp_path, metrics=["mcd"])
+    assert missing(result, "mcd") == {}
+    assert not [f for f in result.run.findings if f["check"] in ("other_language", "audio_without_text")]

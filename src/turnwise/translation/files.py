@@ -87,13 +87,20 @@ def metric_summary(found: MetricOutcome) -> dict[str, Any]:
     }
 
 
-def _language_summary(execution: Execution, language: LanguageOutcome) -> dict[str, Any]:
+def _about(execution: Execution) -> dict[str, Any]:
+    """Whose numbers a file holds."""
     return {
         "execution_id": execution.execution_id,
         "run": execution.run_id,
         "system": execution.system,
         "version": execution.version,
         "profile": execution.profile,
+    }
+
+
+def _language_summary(execution: Execution, language: LanguageOutcome) -> dict[str, Any]:
+    return {
+        **_about(execution),
         "language": language.language,
         "language_pair": language.pair,
         "total_samples": max((found.total for found in language.metrics.values()), default=0),
@@ -105,11 +112,7 @@ def _language_summary(execution: Execution, language: LanguageOutcome) -> dict[s
 
 def _overall_summary(execution: Execution) -> dict[str, Any]:
     return {
-        "execution_id": execution.execution_id,
-        "run": execution.run_id,
-        "system": execution.system,
-        "version": execution.version,
-        "profile": execution.profile,
+        **_about(execution),
         "languages": {
             language.language: {name: metric_summary(found) for name, found in language.metrics.items()}
             for language in execution.languages
@@ -126,11 +129,7 @@ def _overall_summary(execution: Execution) -> dict[str, Any]:
 
 def _manifest(run: Run, execution: Execution, folder: Path, files: Iterable[Path]) -> dict[str, Any]:
     return {
-        "execution_id": execution.execution_id,
-        "run": run.id,
-        "system": run.system,
-        "version": run.version,
-        "profile": run.profile,
+        **_about(execution),
         "mode": execution.mode,
         "started": run.started,
         "finished": run.finished,

@@ -228,16 +228,21 @@ class _Lines:
             self._seen(line)
         self.start, self.number = self.position, self.number + 1
         self.position += len(line)
-        try:
-            return (line.removeprefix(BOM) if self.start == 0 else line).decode()
-        except UnicodeDecodeError as error:
-            raise InputError(
-                "the text is not UTF-8",
-                where=f"{self._path}, line {self.number}, byte {error.start + 1}",
-                found=shorten(line[max(0, error.start - 10) : error.start + 10]),
-                expected="UTF-8",
-                remedy="save the file as UTF-8, e.g. iconv -f latin1 -t utf-8",
-            ) from error
+        return decoded(line.removeprefix(BOM) if self.start == 0 else line, f"{self._path}, line {self.number}")
+
+
+def decoded(data: bytes, where: str) -> str:
+    """Text in UTF-8; anything else is refused with its place."""
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            "the text is not UTF-8",
+            where=f"{where}, byte {error.start + 1}",
+            found=shorten(data[max(0, error.start - 10) : error.start + 10]),
+            expected="UTF-8",
+            remedy="save the file as UTF-8, e.g. iconv -f latin1 -t utf-8",
+        ) from error
 
 
 def opened(path: Path) -> IO[bytes]:

@@ -12,7 +12,7 @@ from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.translation.formats.base import Order, language_matches, some, subfolders
 from turnwise.translation.languages import language_name, short_code
 from turnwise.translation.records import Sample
-from turnwise.translation.rows import opened
+from turnwise.translation.rows import BOM, decoded, opened
 
 TYPES = ("text_to_text", "text_to_audio", "audio_to_text", "audio_to_audio")
 METADATA = "metadata.json"
@@ -104,7 +104,7 @@ def _metadata(file: Path) -> Mapping[str, Any]:
     with opened(file) as stream:
         text = stream.read()
     try:
-        found = loads(text.removeprefix(b"\xef\xbb\xbf"))
+        found = loads(text.removeprefix(BOM))
     except JSONDecodeError as error:
         raise InputError("the metadata are not JSON", where=f"{file}, line {error.lineno}", found=error.msg) from error
     if not isinstance(found, dict):
@@ -127,15 +127,7 @@ def _text(file: Path) -> str | None:
         return None
     with opened(file) as stream:
         text = stream.read()
-    try:
-        return text.removeprefix(b"\xef\xbb\xbf").decode().strip()
-    except UnicodeDecodeError as error:
-        raise InputError(
-            "the text is not UTF-8",
-            where=f"{file}, byte {error.start + 1}",
-            found=shorten(text[max(0, error.start - 10) : error.start + 10]),
-            remedy="save the file as UTF-8",
-        ) from error
+    return decoded(text.removeprefix(BOM), str(file)).strip()
 
 
 def _first(*texts: str | None) -> str | None:

@@ -5,8 +5,8 @@ Rows are joined on segment and user; audio is found by its file name.
 
 from __future__ import annotations
 
-import re
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,8 @@ from pathlib import Path
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.translation.formats.base import Keys, Order, language_matches, some, subfolders
-from turnwise.translation.languages import language_code, language_name, short_code
+from turnwise.translation.formats.recordings import Key, Recordings, plain_id
+from turnwise.translation.languages import ALIASES, language_code, language_name, short_code
 from turnwise.translation.records import Sample
 from turnwise.translation.rows import Row, Table
 
@@ -27,13 +28,6 @@ SOURCE_LANGUAGE = "en"
 
 _KEY = ("segment_id", "user_id")
 _COLUMNS = (*_KEY, "src_text", "predicted_tgt_text", "ground_truth_tgt_text", "tgt_text", "tgt_audio", "iso_code")
-_AUDIO_NAME = re.compile(
-    r"Segment=(?P<segment>.+)_User=(?P<user>.+?)_Language=(?P<code>[^_.]+)(?P<tail>_pred|_src|)\.(?:wav|flac)",
-    re.IGNORECASE,
-)
-_WHOLE_NUMBER = re.compile(r"\d+\.0")
-
-Key = tuple[str, str]
 
 
 class PredictionSamples:
@@ -120,14 +114,17 @@ class _Language:
             self.findings.append(
                 Finding("no_ground_truth", f"{self.name}: no {GROUND_TRUTH}; the predictions' own is used")
             )
-        self._audio = {
-            "source_audio": _AudioFolder(self.folder / SOURCE_AUDIO, language_name(SOURCE_LANGUAGE), "_src"),
-            "reference_audio": _AudioFolder(self.folder / REFERENCE_AUDIO, self.name),
-        }
-        if self.tts_model is not None:
-            spoken = _AudioFolder(self.folder / f"{SPOKEN}{self.tts_model}", self.name, "_pred")
-            self._audio["hypothesis_audio"] = spoken
-        self._join()
+        self._keys: list[Key] = []
+        self._of_predicted, self._of_truth = array("q"), array("q")
+        self._own_truth = array("q")  # the predictions' own ground truth, as hashes
+        self._places = Keys("segment and user")
+        self._codes: Counter[str] = Counter()
+        self._scan_predictions()
+        if self._truth is not None:
+            self._scan_truth(self._truth)
+        self._check_codes()
+        self.code = next((code for code in self._codes if code), language_code(self.name))
+        self._audio = self._find_audio()
 
     def segments(self) -> Iterable[str]:
         """The segment of each sample, in the order of the predictions; what was not predicted comes last."""
@@ -139,64 +136,72 @@ class _Language:
         truth = _rows_at(self._truth, [self._of_truth[n] for n in numbers])
         return [self._sample(self._keys[n], p, t) for n, p, t in zip(numbers, predicted, truth, strict=True)]
 
-    def _join(self) -> None:
-        self._keys: list[Key] = []
-        self._of_predicted, self._of_truth = array("q"), array("q")
-        own = array("q")  # the predictions' own ground truth, as a hash
-        codes: dict[str, int] = {}
-        places = Keys("segment and user")
+    def _scan_predictions(self) -> None:
         for place, row in enumerate(self._predicted.scan()):
             key = _key(row, self._predicted, place)
-            places.add(key, place, self._predicted)
-            self._keys.append(key)
-            self._of_predicted.append(place)
-            self._of_truth.append(-1)
-            own.append(hash((row.get("ground_truth_tgt_text") or "").strip()))
-            code = (row.get("iso_code") or "").strip()
-            codes[code] = codes.get(code, 0) + 1
-        unpredicted, known = [], len(self._keys)
+            self._places.add(key, place, self._predicted)
+            self._add(key, place, -1)
+            self._own_truth.append(hash((row.get("ground_truth_tgt_text") or "").strip()))
+            self._codes[(row.get("iso_code") or "").strip()] += 1
+        if not self._keys:
+            where = str(self._predicted.path)
+            raise InputError("there is no row", where=where, expected="a row per translated segment")
+
+    def _scan_truth(self, table: Table) -> None:
+        """Find each row's prediction, and say what does not fit."""
+        unpredicted: list[str] = []
         differing: list[str] = []
         blank: list[str] = []
-        if self._truth is not None:
-            twice = Keys("segment and user")
-            for place, row in enumerate(self._truth.scan()):
-                key = _key(row, self._truth, place)
-                twice.add(key, place, self._truth)
-                number = places.row(key)
-                if number is not None:
-                    self._of_truth[number] = place
-                    text = row["tgt_text"].strip()
-                    if own[number] not in (hash(text), hash("")):
-                        (differing if text else blank).append("/".join(key))
-                else:
-                    unpredicted.append("/".join(key))
-                    self._keys.append(key)
-                    self._of_predicted.append(-1)
-                    self._of_truth.append(place)
+        predicted, twice = len(self._keys), Keys("segment and user")
+        for place, row in enumerate(table.scan()):
+            key = _key(row, table, place)
+            twice.add(key, place, table)
+            self._codes[(row.get("iso_code") or "").strip()] += 1
+            number = self._places.row(key)
+            if number is None:
+                unpredicted.append("/".join(key))
+                self._add(key, -1, place)
+                continue
+            self._of_truth[number] = place
+            text = row["tgt_text"].strip()
+            if self._own_truth[number] not in (hash(text), hash("")):
+                (differing if text else blank).append("/".join(key))
+        lonely = ["/".join(self._keys[n]) for n in range(predicted) if self._of_truth[n] < 0]
         self._note("unpredicted", "ground truth without a prediction", unpredicted)
-        lonely = [] if self._truth is None else [n for n in range(known) if self._of_truth[n] < 0]
         what = f"predictions that {GROUND_TRUTH} does not have; their own ground truth is used"
-        self._note("unknown_predictions", what, ["/".join(self._keys[n]) for n in lonely])
+        self._note("unknown_predictions", what, lonely)
         self._note("other_ground_truth", f"ground truth that differs from {GROUND_TRUTH}, which is used", differing)
-        what = f"no ground truth in {GROUND_TRUTH}; the predictions' own is used"
-        self._note("no_ground_truth", what, blank)
-        for code, count in codes.items():
-            if code and language_name(code) != self.name:
-                message = f"{self.name}: rows whose iso_code is {code}"
-                self.findings.append(Finding("other_language", message, count))
-        if not self._keys:
-            raise InputError(
-                "there is no row", where=str(self._predicted.path), expected="a row per translated segment"
-            )
-        self._check_audio()
+        self._note("no_ground_truth", f"no ground truth in {GROUND_TRUTH}; the predictions' own is used", blank)
 
-    def _check_audio(self) -> None:
-        """Recordings that belong to no row; rows without a recording are noticed later, in every layout."""
+    def _add(self, key: Key, predicted: int, truth: int) -> None:
+        self._keys.append(key)
+        self._of_predicted.append(predicted)
+        self._of_truth.append(truth)
+
+    def _check_codes(self) -> None:
+        """Codes of another language than the folder's, where both are known."""
+        for code, count in self._codes.items():
+            other = language_name(code)
+            if other != self.name and other in ALIASES and self.name in ALIASES:
+                self.findings.append(Finding("other_language", f"{self.name}: rows whose iso_code is {code}", count))
+
+    def _find_audio(self) -> dict[str, Recordings]:
+        """The folders of recordings; files that belong to no row are noted, rows without a file are noticed later."""
+        own = {self.name, *map(language_name, self._codes)}
+        english = {language_name(SOURCE_LANGUAGE)}
+        found = {
+            "source_audio": Recordings(self.folder / SOURCE_AUDIO, english, f"{SOURCE_LANGUAGE}_src"),
+            "reference_audio": Recordings(self.folder / REFERENCE_AUDIO, own, self.code),
+        }
+        if self.tts_model is not None:
+            spoken = self.folder / f"{SPOKEN}{self.tts_model}"
+            found["hypothesis_audio"] = Recordings(spoken, own, f"{self.code}_pred")
         keys = set(self._keys)
-        for folder in self._audio.values():
+        for folder in found.values():
             spare = [name for key, name in folder.names.items() if key not in keys]
             what = f"files in {folder.path.name} that belong to no row, or are of another language or kind"
             self._note("audio_without_text", what, [*spare, *folder.others])
+        return found
 
     def _note(self, check: str, message: str, names: Sequence[str]) -> None:
         if names:
@@ -206,8 +211,7 @@ class _Language:
         segment, user = key
         written = (predicted.get("iso_code") or truth.get("iso_code") or "").strip()
         code = language_code(written) if written else language_code(self.name)
-        codes = {"source_audio": SOURCE_LANGUAGE}
-        given = {name: folder.find(key, codes.get(name, written or code)) for name, folder in self._audio.items()}
+        given = {name: folder.find(key) for name, folder in self._audio.items()}
         reference_audio = given["reference_audio"]
         named = (truth.get("tgt_audio") or "").strip()
         if named and (reference_audio is None or not reference_audio.is_file()):
@@ -227,33 +231,6 @@ class _Language:
             hypothesis_audio=given.get("hypothesis_audio"),
             reference_audio=reference_audio,
         )
-
-
-class _AudioFolder:
-    """A folder of recordings named after segment, user and language: those of one language and kind."""
-
-    def __init__(self, path: Path, language: str, tail: str = "") -> None:
-        self.path, self._tail = path, tail
-        self.names: dict[Key, str] = {}
-        self.others: list[str] = []
-        """Files of another language or kind, and second files of one segment and user."""
-        for file in sorted(path.iterdir()) if path.is_dir() else ():
-            found = _AUDIO_NAME.fullmatch(file.name)
-            if not found or found["tail"].lower() != tail or language_name(found["code"]) != language:
-                self.others.append(file.name)
-                continue
-            key = _clean(found["segment"]), _clean(found["user"])
-            # Of two files that claim a place, the one with the exact name has it.
-            first = file.name if file.name == self._name(key, short_code(language)) else self.names.get(key, file.name)
-            self.others += [name for name in {self.names.get(key, first), file.name} if name != first]
-            self.names[key] = first
-
-    def find(self, key: Key, code: str) -> Path | None:
-        """The recording of a sample, or where it should be; None where there is no recording of anything."""
-        return self.path / self.names.get(key, self._name(key, code)) if self.names else None
-
-    def _name(self, key: Key, code: str) -> str:
-        return f"Segment={key[0]}_User={key[1]}_Language={code}{self._tail}.wav"
 
 
 def _language_folders(folder: Path, languages: Sequence[str]) -> list[Path]:
@@ -311,16 +288,10 @@ def _model_of(path: Path, prefix: str) -> str:
 
 
 def _key(row: Row, table: Table, place: int) -> Key:
-    key = _clean(row["segment_id"]), _clean(row["user_id"])
+    key = plain_id(row["segment_id"]), plain_id(row["user_id"])
     if not key[0]:
         raise InputError("segment_id is empty", where=table.where(place), expected="the segment's id")
     return key
-
-
-def _clean(text: str) -> str:
-    """An id as text; 11.0, as spreadsheets and data frames write whole numbers, is 11."""
-    plain = text.strip()
-    return plain[:-2] if _WHOLE_NUMBER.fullmatch(plain) else plain
 
 
 def _escaped(part: str) -> str:
