@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from turnwise.audio import cepstra, dtw, mcd, quality, recognise, wave
 from turnwise.kernel import operations
-from turnwise.translation import batch, ngrams, text, transcripts
-from turnwise.translation.metrics import asr, base, comet, dnsmos
+from turnwise.translation import batch, blaser, comet, comet_files, ngrams, sonar, sonar_models, text, transcripts
+from turnwise.translation.metrics import asr, base, dnsmos
+from turnwise.translation.metrics import blaser as blaser_metric
+from turnwise.translation.metrics import comet as comet_metric
 from turnwise.translation.metrics import mcd as mcd_metric
+from turnwise.translation.sonar import checkpoint, head, layers, sound, speech, tokens
+from turnwise.translation.sonar import text as sonar_text
 
-Sources = tuple[Callable[..., Any] | type | ModuleType, ...]
+Sources = tuple[Callable[..., Any] | type | ModuleType | Path, ...]
 
 OPERATION_METRICS = ("system_latency_ms", "system_tokens", "system_cost")
 
@@ -31,9 +36,12 @@ SOURCES: dict[str, Sources] = {
     "chrf": (*_CHRF, *_TEXTS, *_HEARD),
     "chrf++": (*_CHRF, *_TEXTS, *_HEARD),
     "ter": (*_TER, *_TEXTS, *_HEARD),
-    "comet": (comet,),
+    "comet": (comet_metric, comet, comet_files),
     "mcd": (cepstra, dtw, mcd, wave, mcd_metric._Listener, base.unusable, batch.SampleBatch.partners),
-    "blaser": (comet,),
+    "blaser": (
+        *(blaser_metric, blaser, sonar_models, sonar, checkpoint, head, layers, sound, speech, sonar_text, tokens),
+        Path(sonar_models.__file__).with_name("data") / "sonar.yaml",
+    ),
     "asr_bleu": (*_BLEU, ngrams, *_SPOKEN),
     "wer": _SPOKEN,
     "cer": _SPOKEN,

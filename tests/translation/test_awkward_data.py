@@ -13,6 +13,12 @@ import pytest
 from tests.translation.test_room import KEYS, ROWS, evaluate, missing, predicted, results, scores
 from tests.translation.writing import MAPPED, ground_truth, lines, predictions, speech, table, tone
 from turnwise.kernel.errors import InputError
+from turnwise.translation.batch import SampleBatch, empty
+from turnwise.translation.formats.data import DataSamples
+from turnwise.translation.formats.ground_truth import GroundTruthSamples
+from turnwise.translation.load import TranslationSource
+from turnwise.translation.records import Sample
+from turnwise.translation.suite import TranslationOptions
 
 
 @pytest.fixture
@@ -154,3 +160,74 @@ def test_recordings_of_a_language_that_only_its_rows_name_by_code(tmp_path: Path
     result = evaluate(data_dir=tmp_path, metrics=["mcd"])
     assert missing(result, "mcd") == {}
     assert not [f for f in result.run.findings if f["check"] in ("other_language", "audio_without_text")]
+
+
+def test_samples_without_a_language_beside_others_have_results_of_their_own(tmp_path: Path) -> None:
+    data = [{"id": str(n), "hypothesis": "moja mbili", "reference": "moja tatu"} for n in range(4)]
+    data = [{**row, "language": "swh"} if n < 2 else row for n, row in enumerate(data)]
+    result = evaluate(data, metrics=["chrf"], out=tmp_path / "out")
+    assert result.value("chrf", language="und") == result.value("chrf", language="swahili") is not None
+    summary = json.loads((tmp_path / "out" / "und" / "summary.json").read_text())
+    assert (summary["metrics"]["chrf"]["corpus"], summary["total_samples"]) == (result.value("chrf"), 2)
+
+
+def test_more_languages_than_files_may_be_open(tmp_path: Path) -> None:
+    import resource
+
+    data = [{"id": str(n), "hypothesis": "a", "reference": "a", "language": f"l{n}"} for n in range(150)]
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (400, before[1]))
+    try:
+        evaluate(data, metrics=["chrf"], out=tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert len(list((tmp_path / "out").glob("*/logs/evaluation.log"))) == 150
+
+
+def test_the_source_language_is_not_read_out_of_the_target() -> None:
+    rows = [{"hypothesis": "a", "language": "pt-BR"}, {"hypothesis": "a", "language": "xho", "source_language": "swa"}]
+    found = [(s.language, s.source_language) for s in DataSamples(rows).read([0, 1])]
+    assert found == [("pt-BR", None), ("xhosa", "swahili")]
+    assert list(TranslationSource(DataSamples(rows)).directions) == found
+
+
+def test_references_come_in_the_order_of_their_numbers() -> None:
+    (sample,) = DataSamples([{"reference_10": "c", "reference_2": "b", "hypothesis": "h", "reference": "a"}]).read([0])
+    assert sample.references == ("a", "b", "c")
+
+
+def test_full_names_of_metrics_are_the_same_as_short_ones() -> None:
+    short, full = (evaluate(metrics=[name]) for name in ("chrf", "translation/chrf"))
+    assert [r["signature"] for r in short.results] == [r["signature"] for r in full.results]
+    options = TranslationOptions(data=[{}], metrics=["translation/comet"])
+    assert options.metrics == ["comet"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"latency_ms": 5}, {"source_language": "xho"}, {"document": "d"}, {"domain": "bus"}]
+)
+def test_a_resumed_run_notices_any_change(changed: dict[str, object]) -> None:
+    row = {"id": "1", "hypothesis": "a", "reference": "a"}
+    marks = {TranslationSource(DataSamples([one])).input_fingerprint for one in (row, {**row, **changed})}
+    assert len(marks) == 2
+
+
+def test_checks_of_the_input_are_told_from_diagnoses(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    evaluate([{"hypothesis": "", "reference": "moja mbili"}], metrics=["bleu", "chrf"], out=out)
+    findings = [f["message"] for f in json.loads((out / "overall_summary.json").read_text())["findings"]]
+    assert findings == ["empty hypotheses, scored as they are: 1"]
+
+
+def test_ground_truth_of_other_languages_is_left_out_and_counted(tmp_path: Path) -> None:
+    for name, language in (("a", "swh"), ("b", "ibo"), ("c", "ibo")):
+        ground_truth(tmp_path, name, {"target": "y"}, f'{{"target_language": "{language}"}}', audio=False)
+    (tmp_path / "c" / "target.txt").write_bytes(b"\xff")
+    samples = GroundTruthSamples(tmp_path, ["swahili"], None)
+    assert [sample.id for sample in samples.read(range(len(samples.order)))] == ["a"]
+    assert [(f.check, f.count) for f in samples.findings] == [("other_languages", 2)]
+
+
+def test_the_silent_probe_of_ground_truth_is_a_translation_like_the_others() -> None:
+    sample = Sample(id="a", segment="a", hypothesis="x", references=("x",), is_reference=True)
+    assert not empty(SampleBatch(0, [sample])).samples[0].is_reference

@@ -12,6 +12,7 @@ import struct
 import tempfile
 import zlib
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -104,11 +105,16 @@ def _read(file: Path) -> Embedding | None:
 def _write(file: Path, numbers: Embedding) -> bool:
     """Whether it could be written."""
     body = numbers.tobytes()
+    begun: Path | None = None
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=file.parent, prefix=".new-", delete=False) as stream:
+            begun = Path(stream.name)
             stream.write(_HEAD.pack(_MAGIC, numbers.size, zlib.crc32(body)) + body)
-        Path(stream.name).replace(file)
+        begun.replace(file)
     except OSError:
+        if begun is not None:
+            with suppress(OSError):
+                begun.unlink()
         return False
     return True

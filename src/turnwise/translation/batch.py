@@ -61,9 +61,7 @@ def identity(batch: SampleBatch) -> SampleBatch:
 
 def empty(batch: SampleBatch) -> SampleBatch:
     """A system that says nothing."""
-    return _answered(
-        batch, lambda s: replace(s, hypothesis=None if s.hypothesis is None else "", hypothesis_audio=None)
-    )
+    return _answered(batch, lambda s: _translated(s, "", None))
 
 
 def source_copied(batch: SampleBatch) -> SampleBatch:

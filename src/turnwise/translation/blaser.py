@@ -23,6 +23,7 @@ from turnwise.neural.device import resolve_device
 from turnwise.translation.sonar_models import (
     ENGLISH,
     REF,
+    BrokenModel,
     Chosen,
     ModelMissing,
     configured_heads,
@@ -43,10 +44,6 @@ _KEPT = 64
 """Recordings that wait to be encoded, so that those of about one length go together."""
 _PREPARED = 1
 """Goes up when audio or text is prepared in another way: what is in the cache is then of no use."""
-
-
-class BrokenModel(TurnwiseError):
-    """A model that is there and cannot be used: an error, where a missing one is a skip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,12 +158,12 @@ class BlaserScorer:
 
         wave = read_wave(path, rate=None, tolerate=(CLIPPED,))
         check_length(wave)
-        key = f"{_model_key(model)}/{audio_key(wave.samples, wave.rate)}"
+        key = f"{_model_key(model, self._device)}/{audio_key(wave.samples, wave.rate)}"
         self._need(model, key, lambda: fbank(wave))
         return key
 
     def _text(self, model: Chosen, text: str) -> str:
-        key = f"{_model_key(model)}/{text_key(text, model.code)}"
+        key = f"{_model_key(model, self._device)}/{text_key(text, model.code)}"
         self._need(model, key, lambda: _token_ids(model, text, self._device))
         return key
 
@@ -221,7 +218,7 @@ def _loaded(kind: str, file: Path, file_hash: str, device: str) -> Any:
     """A model by its file, in memory for as long as the process lives."""
     found = _load(kind, file, file_hash, device)
     if isinstance(found, BrokenModel):
-        raise found
+        raise found.with_traceback(None)  # what it passed through before would be kept alive
     return found
 
 
@@ -269,9 +266,9 @@ def _embed_texts(model: Chosen, token_ids: Sequence[list[int]], device: str) -> 
     return list(encoder(padded, [len(one) for one in token_ids]).cpu().numpy())
 
 
-def _model_key(model: Chosen) -> str:
+def _model_key(model: Chosen, device: str) -> str:
     """What an embedding depends on besides what is embedded."""
-    return digest([model.hash, configured_heads(model.file), _PREPARED], 32)
+    return digest([model.hash, model.tokenizer_hash, configured_heads(model.file), device, _versions(), _PREPARED], 32)
 
 
 @cache

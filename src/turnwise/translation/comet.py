@@ -89,7 +89,7 @@ def load_comet(name: str, device: str = "auto", *, cache: Path | None = None, do
             _LOADED[key] = _load(name, found, key[2], kept)
         loaded = _LOADED[key]
     if isinstance(loaded, TurnwiseError):
-        raise loaded
+        raise loaded.with_traceback(None)  # what it passed through before would be kept alive
     return loaded
 
 

@@ -50,7 +50,7 @@ def find_checkpoint(name: str) -> Checkpoint:
     """The checkpoint of a model: a folder, a `.ckpt` file, or a name on Hugging Face that was fetched before."""
     given = Path(name).expanduser()
     if given.is_file():
-        return _checkpoint(given, given.resolve().parents[1])
+        return _checkpoint(given, given.absolute().parents[1])
     folder = given if given.is_dir() else find_model(name)
     if folder is None:
         raise NotAvailable(f"no COMET model {name} here", remedy=f"turnwise models fetch {name}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -26,6 +26,8 @@ from turnwise.translation.records import AUDIO
 _PLAIN = re.compile(r"[^\w.+-]+")
 _OWN = ("summary.json", "manifest.json", "overall_summary.json", "summary_report.html", "visualizations")
 LONGEST_NAME = 80
+OPEN_LANGUAGES = 100
+"""Languages whose files are written at the same time: a process may not have all too many open."""
 MOST_SAMPLES = 500
 """On the page, with their recordings; all are in the tables."""
 NO_PICTURES = f"pictures are not drawn: {remedy('report')}"
@@ -146,6 +148,12 @@ def _manifest(run: Run, execution: Execution, folder: Path, files: Iterable[Path
 
 def _write_samples(outcomes: Outcomes, run: Run, folders: dict[str, Path]) -> list[Path]:
     """`detailed_results.csv`, `per_sample_results.json` and the log of every language, side by side."""
+    names = list(folders)
+    lots = [names[start : start + OPEN_LANGUAGES] for start in range(0, len(names), OPEN_LANGUAGES)]
+    return [path for lot in lots for path in _write_lot(outcomes, run, folders, lot)]
+
+
+def _write_lot(outcomes: Outcomes, run: Run, folders: dict[str, Path], lot: Sequence[str]) -> list[Path]:
     columns = list(outcomes.outputs)
     header = ["uuid", "segment_id", "user_id", "language_pair", *columns, "missing"]
     paths = []
@@ -154,6 +162,8 @@ def _write_samples(outcomes: Outcomes, run: Run, folders: dict[str, Path]) -> li
         details: dict[str, _JsonList] = {}
         logs: dict[str, _Log] = {}
         for language in outcomes.execution.languages:
+            if language.language not in lot:
+                continue
             name, folder = language.language, folders[language.language]
             names = ("detailed_results.csv", "per_sample_results.json", "logs/evaluation.log")
             make_folder(folder / "logs")
@@ -163,6 +173,8 @@ def _write_samples(outcomes: Outcomes, run: Run, folders: dict[str, Path]) -> li
             details[name] = stack.enter_context(_JsonList(detail))
             logs[name] = stack.enter_context(_Log(log, run, language, folders))
         for sample in outcomes.samples():
+            if sample.language not in tables:
+                continue
             about = [sample.uuid, sample.segment_id, sample.user_id, sample.language_pair]
             missing = "; ".join(f"{name}: {reason}" for name, reason in sample.missing.items())
             tables[sample.language].write([*about, *map(sample.values.get, columns), missing])

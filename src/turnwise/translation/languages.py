@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 ALIASES = {
     "efik": ("efi",),
@@ -37,15 +36,6 @@ def language_code(text: str) -> str:
     """
     name = language_name(text)
     return ALIASES[name][0] if name in ALIASES else name
-
-
-def languages_of(pairs: Iterable[tuple[str | None, str]]) -> tuple[set[str | None], set[str | None]]:
-    """Target and source languages of (target, language pair); a pair that names no source is from English."""
-    found = list(pairs)
-    sources: set[str | None] = {
-        language_name(pair.partition("-")[0]) if "-" in pair else "english" for _, pair in found
-    }
-    return {target for target, _ in found}, sources
 
 
 def short_code(text: str) -> str:

@@ -17,6 +17,8 @@ from turnwise.translation.formats.base import Samples
 from turnwise.translation.hygiene import Hygiene
 from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, OPERATIONS, UNIT, Sample, is_there
 
+UNDETERMINED = "und"
+"""The language of samples that have none, where others have one (ISO 639)."""
 BATCH_OF_TEXTS = 1024
 BATCH_WITH_AUDIO = 32
 """Samples measured together. Audio takes longer, and its progress should be seen."""
@@ -36,8 +38,8 @@ class TranslationSource:
 
     def __post_init__(self) -> None:
         self.n_items = len(self.samples.order)
-        self.languages: dict[str | None, str] = {}
-        """Target languages in the order of the data, with their language pair."""
+        self.directions: dict[tuple[str | None, str | None], None] = {}
+        """Target and source languages that occur together, in the order of the data."""
         self.references = Counter[int]()
         """How many samples have so many references."""
         self._carried: Counter[str] = Counter()
@@ -63,7 +65,13 @@ class TranslationSource:
     @property
     def dimensions(self) -> set[str]:
         """The language and every metadata column."""
-        return self._metadata | ({LANGUAGE} if any(name is not None for name in self.languages) else set())
+        return self._metadata | ({LANGUAGE} if self.languages != [None] else set())
+
+    @property
+    def languages(self) -> list[str | None]:
+        """The target languages; `und` stands for none beside others, None for none at all."""
+        found = dict.fromkeys(target for target, _ in self.directions)
+        return list(dict.fromkeys(UNDETERMINED if name is None and len(found) > 1 else name for name in found))
 
     @property
     def coverage(self) -> dict[str, int]:
@@ -87,6 +95,8 @@ class TranslationSource:
 
     def _judged(self, sample: Sample) -> Sample:
         """Under `spec`, a sample that lacks a file that any metric asks for is left out of all."""
+        if sample.language is None and self.languages != [None]:
+            sample = replace(sample, language=UNDETERMINED)
         lacking = [name for name in self.all_need if not carries(sample, name)]
         if lacking and sample.excluded is None:
             return replace(sample, excluded=f"no {', no '.join(lacking)} (spec: skipped for all metrics)")
@@ -111,7 +121,7 @@ class TranslationSource:
                 self._carried.update(found)
                 self._carried.update(sample.operations.keys())
                 self._metadata.update(sample.metadata)
-                self.languages.setdefault(sample.language, sample.pair)
+                self.directions[sample.language, sample.source_language] = None
                 self.references[sum(bool((text or "").strip()) for text in sample.references)] += 1
                 translated += sample.hypothesis is not None or "hypothesis_audio" in found
                 spoken = spoken or any(getattr(sample, name) is not None for name in AUDIO)
@@ -119,7 +129,9 @@ class TranslationSource:
                 # Systems may list the same samples in different orders: a sum does not depend on it.
                 asked += int.from_bytes(hashlib.sha256(question.encode("utf-8", "surrogatepass")).digest())
                 spoken_as = [self._mark(getattr(sample, name)) for name in AUDIO if name in found]
-                answer = (sample.hypothesis, sample.excluded, spoken_as, sorted(sample.metadata.items()))
+                costs, metadata = sorted(sample.operations.items()), sorted(sample.metadata.items())
+                about = (sample.source_language, sample.cluster, sample.excluded, metadata, costs)
+                answer = (sample.hypothesis, spoken_as, about)
                 given.update(repr((question, answer)).encode("utf-8", "surrogatepass"))
                 hygiene.look_at(sample)
         self._portions = self.samples.order.portions(BATCH_WITH_AUDIO if spoken else BATCH_OF_TEXTS)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from turnwise.engine.plan import DIAGNOSIS
 from turnwise.kernel.bands import Bands
 from turnwise.kernel.jsontext import loads
 from turnwise.kernel.metric import Direction, Output
@@ -19,13 +20,13 @@ from turnwise.report.tables import metric_label
 from turnwise.store.reading import stream_items_with_scores
 from turnwise.store.run import Run
 from turnwise.store.store import Store
-from turnwise.translation.conclusions import diagnoses, probes, readings_of
+from turnwise.translation.conclusions import PROBE, diagnoses, probes, readings_of
 from turnwise.translation.metrics.mcd import MISMATCHED
 from turnwise.translation.outcome import Execution, LanguageOutcome, MetricOutcome, SampleOutcome
 from turnwise.translation.records import AUDIO, LANGUAGE
 
-ALL, UNKNOWN = "all", "und"
-"""What stands for the language: where no sample has one, and for samples without one beside others."""
+ALL = "all"
+"""Stands for the language where no sample has one."""
 
 Row = Mapping[str, Any]
 
@@ -61,7 +62,6 @@ class Outcomes:
         }
         """By label, as columns and tables name them."""
         self._results = store.rollups(run)
-        self._no_language = UNKNOWN if any(LANGUAGE in r["group"] for r in self._results) else ALL
 
     @property
     def bands(self) -> dict[str, Bands]:
@@ -105,7 +105,7 @@ class Outcomes:
             mode=mode_of(config),
             languages=languages,
             overall=self._overall(tallies),
-            findings=[(f["message"], f["count"]) for f in run.findings],
+            findings=[(f["message"], f["count"]) for f in run.findings if f["check"] not in (DIAGNOSIS, PROBE)],
             not_measured=self._not_measured(tallies),
             probes=probes(self._results),
         )
@@ -127,7 +127,7 @@ class Outcomes:
             uuid=content.get("uuid", ""),
             segment_id=content.get("segment_id", item["id"]),
             user_id=content.get("user_id", ""),
-            language=loads(item["dimensions"]).get(LANGUAGE, self._no_language),
+            language=loads(item["dimensions"]).get(LANGUAGE, ALL),
             language_pair=content.get("language_pair", ""),
             source=content.get("source"),
             hypothesis=content.get("hypothesis"),
@@ -140,7 +140,8 @@ class Outcomes:
         )
 
     def _language(self, name: str, tally: _Tally) -> LanguageOutcome:
-        group = {} if name == self._no_language == ALL else {LANGUAGE: name}
+        named = any(r["group"] == {LANGUAGE: name} for r in self._results)
+        group = {LANGUAGE: name} if named else {}
         return LanguageOutcome(
             language=name,
             pair=tally.pair,
@@ -162,7 +163,10 @@ class Outcomes:
         values = np.array([v for t in tallies for v in t.values.get(label, []) if v is not None])
         reasons: Counter[str] = Counter()
         for tally in tallies:
-            reasons += tally.reasons.get(label) or tally.reasons.get(label.partition(".")[0]) or Counter()
+            own = tally.reasons.get(label)
+            if own is None and not values.size:  # a metric that was not run says why under its first output only
+                own = tally.reasons.get(label.partition(".")[0])
+            reasons += own or Counter()
         found = self._rolled_up(label, group, "")
         mean = found.get("mean")
         corpus = found.get("corpus", mean)

@@ -40,6 +40,8 @@ class Sample:
     it is empty."""
     language: str | None = None
     """What it was translated into, by the name used in results."""
+    source_language: str | None = None
+    """What it was translated from; None where nobody says."""
     pair: str = ""
     """Source and target language, e.g. `en-xho`."""
     source: str | None = None

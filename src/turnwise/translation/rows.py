@@ -6,10 +6,9 @@ Where each row begins is remembered, not what it holds, so memory does not grow 
 from __future__ import annotations
 
 import csv
-import hashlib
 import os
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
@@ -44,16 +43,13 @@ class RowFile:
         return f"{self.path}, line {self._lines[row]}"
 
     def scan(self) -> Iterator[Row]:
-        """Every row, in order; afterwards rows can be read by number, and `sha256` is known."""
-        sha256 = hashlib.sha256()
+        """Every row, in order; afterwards rows can be read by number."""
         with opened(self.path) as file:
             self._state = _state(file)
-            reading = _Lines(self.path, file, sha256.update)
-            for offset, line, row in self._rows(reading):
+            for offset, line, row in self._rows(_Lines(self.path, file)):
                 self._offsets.append(offset)
                 self._lines.append(line)
                 yield row
-        self.sha256 = sha256.hexdigest()
 
     def read(self, rows: Iterable[int]) -> Iterator[Row]:
         """Some of the rows, by number; neighbours are read in one go."""
@@ -65,7 +61,7 @@ class RowFile:
             for row in rows:
                 if row != last + 1:
                     file.seek(self._offsets[row])
-                    found = self._rows(_Lines(self.path, file, None, self._offsets[row], self._lines[row]))
+                    found = self._rows(_Lines(self.path, file, self._offsets[row], self._lines[row]))
                 last = row
                 yield next(found)[2]
 
@@ -175,7 +171,6 @@ class HeldRows:
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self._rows = rows
-        self.sha256 = ""
         self.columns: tuple[str, ...] = ()
 
     def __len__(self) -> int:
@@ -187,13 +182,10 @@ class HeldRows:
 
     def scan(self) -> Iterator[Row]:
         """Every record."""
-        sha256 = hashlib.sha256()
         for number, row in enumerate(self._rows):
             if not isinstance(row, Mapping):
                 raise InputError("a record is not a dictionary", where=self.where(number), found=shorten(row))
-            sha256.update(repr(sorted(row.items(), key=lambda pair: str(pair[0]))).encode())
             yield row
-        self.sha256 = sha256.hexdigest()
 
     def read(self, rows: Iterable[int]) -> Iterator[Row]:
         """Some of the records, by number."""
@@ -203,15 +195,8 @@ class HeldRows:
 class _Lines:
     """The decoded lines of an open file, and where the last one began."""
 
-    def __init__(
-        self,
-        path: Path,
-        file: IO[bytes],
-        seen: Callable[[bytes], None] | None = None,
-        position: int = 0,
-        number: int = 1,
-    ) -> None:
-        self._path, self._file, self._seen = path, file, seen
+    def __init__(self, path: Path, file: IO[bytes], position: int = 0, number: int = 1) -> None:
+        self._path, self._file = path, file
         self.position = position
         """Where the next line begins."""
         self.start = position
@@ -224,8 +209,6 @@ class _Lines:
         line = self._file.readline()
         if not line:
             raise StopIteration
-        if self._seen is not None:
-            self._seen(line)
         self.start, self.number = self.position, self.number + 1
         self.position += len(line)
         return decoded(line.removeprefix(BOM) if self.start == 0 else line, f"{self._path}, line {self.number}")

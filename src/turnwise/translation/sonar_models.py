@@ -29,6 +29,10 @@ class ModelMissing(TurnwiseError):
     """A model that has to be fetched first."""
 
 
+class BrokenModel(InputError):
+    """A model that is there and cannot be used: an error, where a missing one is a skip."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """A model for a purpose."""
@@ -48,7 +52,20 @@ class Chosen:
     @property
     def label(self) -> str:
         """Name and short hash, for results."""
-        return f"{self.name}@{self.hash[:8]}" + (f" as {self.code}" if self.code else "")
+        tokenizer = f"+{self.tokenizer_hash[:8]}" if self.tokenizer_hash else ""
+        return f"{self.name}@{self.hash[:8]}{tokenizer}" + (f" as {self.code}" if self.code else "")
+
+    @property
+    def tokenizer_hash(self) -> str:
+        """Of the tokenizer beside an encoder of text; empty where there is none, or several."""
+        found = tokenizers_beside(self.file) if self.code else []
+        return file_hash(found[0]) if len(found) == 1 else ""
+
+
+def tokenizers_beside(weights: Path) -> list[Path]:
+    """The tokenizers that lie beside a file of weights: one, if all is well."""
+    folder = weights.parent
+    return [folder / "tokenizer.json"] if (folder / "tokenizer.json").is_file() else sorted(folder.glob("*.model"))
 
 
 @cache
@@ -177,7 +194,7 @@ def weights_file(path: str | Path) -> Path:
     others = sorted(file for file in place.iterdir() if file.suffix in _SUFFIXES and file.is_file())
     if named or len(others) == 1:
         return (named or others)[0]
-    raise InputError(
+    raise BrokenModel(
         "the folder has no weights" if not others else "the folder has several files of weights",
         where=str(place),
         found=", ".join(file.name for file in others) or None,

@@ -30,7 +30,7 @@ from turnwise.translation.formats.data import DataSamples
 from turnwise.translation.formats.ground_truth import TYPES, GroundTruthSamples
 from turnwise.translation.formats.lines import LineSamples
 from turnwise.translation.formats.predictions import PredictionSamples
-from turnwise.translation.languages import language_name, languages_of
+from turnwise.translation.languages import language_name
 from turnwise.translation.load import TranslationSource
 from turnwise.translation.metrics.blaser import MODES
 from turnwise.translation.metrics.comet import DEFAULT_MODEL
@@ -79,6 +79,11 @@ class TranslationOptions(RunOptions):
     def _names(cls, value: list[str]) -> list[str]:
         names = [part.strip() for text in value for part in text.split(",")]
         return list(dict.fromkeys(language_name(name) for name in names if name))
+
+    @field_validator("metrics", mode="after")
+    @classmethod
+    def _short_names(cls, value: list[str] | None) -> list[str] | None:
+        return None if value is None else [name.removeprefix("translation/") for name in value]
 
     @field_validator("nmt_model", "tts_model", "execution_id", mode="before")
     @classmethod
@@ -171,14 +176,14 @@ class TranslationSuite:
     def load(self, options: TranslationOptions) -> TranslationSource:
         """The samples of a layout, checked."""
         needs = _needs(options)
-        listens = needs is None or any(name in AUDIO for name in needs)
+        listens = needs is None or any(name in AUDIO for name in needs) or options.mode == GroundTruthSamples.mode
         source = TranslationSource(_samples(options), check_audio=listens)
         if options.profile == SPEC:
             # MCD is not measured on ground truth, so nothing is asked for its sake.
             asked = _needs(options, without="mcd") if options.mode == GroundTruthSamples.mode else needs
             source.all_need = [name for name in FIELDS if source.fields[name]] if asked is None else asked
         if _wants_blaser(options, source):
-            used = sonar_models.notes(_blaser_mode(options, source), *languages_of(source.languages.items()))
+            used = sonar_models.notes(_blaser_mode(options, source), *_spoken_languages(source))
             source.findings += [Finding("proxy", note) for note in used]
         return source
 
@@ -195,8 +200,13 @@ class TranslationSuite:
             "device": options.device,
             "recogniser": recognisers(source.languages) if spoken else "none",
             "dnsmos": dnsmos_name() if spoken and not no_dnsmos() else "none",
-            **({"mode": options.mode} if options.mode == GroundTruthSamples.mode else {}),
+            **(self._of_ground_truth(options, source) if options.mode == GroundTruthSamples.mode else {}),
         }
+
+    def _of_ground_truth(self, options: TranslationOptions, source: TranslationSource) -> dict[str, str]:
+        """Texts are not held against themselves: what a recogniser hears takes the place of the translation."""
+        heard = "none" if options.profile == SPEC else recognisers(source.languages)
+        return {"mode": GroundTruthSamples.mode, "transcripts": heard}
 
     def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:
         """Baselines and probes, where they are asked for."""
@@ -242,13 +252,20 @@ def _wants_blaser(options: TranslationOptions, source: TranslationSource) -> boo
 
 
 def _blaser_mode(options: TranslationOptions, source: TranslationSource) -> str:
-    return options.blaser_mode or ("ref" if source.fields["reference"] else "qe")
+    if options.mode == GroundTruthSamples.mode:  # the reference would be held against its own recording
+        return options.blaser_mode or sonar_models.QE
+    return options.blaser_mode or (sonar_models.REF if source.fields["reference"] else sonar_models.QE)
 
 
 def _blaser_models(options: TranslationOptions, source: TranslationSource) -> str:
     if not _wants_blaser(options, source):
         return "none"
-    return sonar_models.describe(_blaser_mode(options, source), *languages_of(source.languages.items()))
+    return sonar_models.describe(_blaser_mode(options, source), *_spoken_languages(source))
+
+
+def _spoken_languages(source: TranslationSource) -> tuple[set[str | None], set[str | None]]:
+    """Targets and sources; where nobody says, the source is English."""
+    return set(source.languages), {spoken or sonar_models.ENGLISH for _, spoken in source.directions}
 
 
 def _check_choice(option: str, value: str | None, choices: tuple[str, ...]) -> None:

@@ -100,18 +100,25 @@ def test_missing_models_say_how_they_are_had(models: Path) -> None:
 def test_description_changes_with_any_file(models: Path) -> None:
     before = describe("ref", ["xhosa", "efik"])
     short = {name: file_hash(models / name)[:8] for name in FILES}
+    (tokenizer,) = (models / "text_sonar_basic_encoder").glob("*.model")
+    text = f"{short['text_sonar_basic_encoder/sonar_text_encoder.pt']}+{file_hash(tokenizer)[:8]}"
     assert before == " ".join(
         [
             f"blaser_2_0_ref@{short['blaser_2_0_ref/model.pt']}",
             f"sonar_speech_encoder_eng@{short['sonar_speech_encoder_eng/spenc.eng.pt']}",
             f"sonar_speech_encoder_swh@{short['sonar_speech_encoder_swh/spenc.v3ap.swh.pt']}",
-            f"text_sonar_basic_encoder@{short['text_sonar_basic_encoder/sonar_text_encoder.pt']} as ibo_Latn",
-            f"text_sonar_basic_encoder@{short['text_sonar_basic_encoder/sonar_text_encoder.pt']} as xho_Latn",
+            f"text_sonar_basic_encoder@{text} as ibo_Latn",
+            f"text_sonar_basic_encoder@{text} as xho_Latn",
         ]
     )
     assert describe("ref", ["efik", "xhosa"]) == before
     assert "text" not in describe("qe", ["xhosa"])
     assert " missing " in describe("qe", ["deu", "xhosa"])
+    kept = tokenizer.read_bytes()
+    tokenizer.write_bytes(b"another tokenizer")
+    assert describe("ref", ["xhosa", "efik"]) != before
+    tokenizer.write_bytes(kept)
+    assert describe("ref", ["xhosa", "efik"]) == before
     (models / FILES[0]).write_text("another encoder altogether")
     assert describe("ref", ["xhosa", "efik"]) != before
 

@@ -122,6 +122,7 @@ class DataSamples:
             segment=sample_id,
             cluster=_text(found["document"], "document", where, number=True) or "",
             language=language,
+            source_language=language_name(source_language) if source_language else None,
             pair=f"{short_code(source_language)}-{target}" if source_language and target else target,
             source=_text(found["source"], "source", where),
             hypothesis=_text(found["hypothesis"], "hypothesis", where),
@@ -140,7 +141,7 @@ class DataSamples:
         """The references: a text or a list of texts, or columns `reference`, `reference_2`, `reference_3` ..."""
         found: list[str | None] = []
         named = self._columns.get("reference")
-        names = _parts([named]) if named else [n for n in row if _MORE_REFERENCES.match(n)]
+        names = _parts([named]) if named else sorted(filter(_MORE_REFERENCES.match, row), key=_reference_number)
         for name in names:
             value = row.get(name)
             for text in value if isinstance(value, list) else [value]:
@@ -183,6 +184,12 @@ def _renamed(columns: Mapping[str, str]) -> dict[str, str]:
                 remedy=near_misses(name, NAMES) or None,
             )
     return dict(columns)
+
+
+def _reference_number(name: str) -> int:
+    """The place of a reference's column: `reference` is the first, `reference_2` the second."""
+    digits = "".join(filter(str.isdigit, name))
+    return int(digits) if digits else 0
 
 
 def _parts(names: Iterable[str]) -> list[str]:

@@ -34,7 +34,9 @@ class GroundTruthSamples:
         for path in subfolders(self._folder):
             if not any((path / name).exists() for name in _FILES):
                 others.append(path.name)
-            elif (sample := self._sample(path)).excluded or language_matches(languages, sample.language):
+            elif language_matches(languages, (sample := self._sample(path)).language) or (
+                sample.excluded and sample.language is None
+            ):
                 found.append(path.name)
             else:
                 elsewhere.append(f"{path.name} ({sample.language})")
@@ -47,6 +49,9 @@ class GroundTruthSamples:
                 expected=f"a folder per sample with {', '.join(_FILES)}",
                 remedy="check --data-dir, --type and --language",
             )
+        if elsewhere:
+            message = f"samples of other languages than {', '.join(languages)}, left out"
+            self.findings.append(Finding("other_languages", message, len(elsewhere)))
         if others:
             message = f"folders without any file of a sample, left out: {some(others)}"
             self.findings.append(Finding("empty_folders", message, len(others)))
@@ -78,6 +83,7 @@ class GroundTruthSamples:
             id=path.name,
             segment=path.name,
             language=name,
+            source_language=None if languages[0] is None else language_name(languages[0]),
             pair=pair,
             source=_first(_text(path / "transcribed.txt"), _text(path / "source.txt")),
             hypothesis=target,

@@ -223,6 +223,7 @@ class _Language:
             user=user,
             cluster=f"{self.name}/{_escaped(segment)}",
             language=self.name,
+            source_language=language_name(SOURCE_LANGUAGE),
             pair=f"{SOURCE_LANGUAGE}-{short_code(code)}",
             source=_first(predicted.get("src_text"), truth.get("src_text")),
             hypothesis=predicted.get("predicted_tgt_text"),

@@ -34,7 +34,7 @@ class Blaser(Metric):
         unit=UNIT,
         outputs=(Output(statistics=("score",), rollups=(MEAN_ONLY,), bands=bands.BLASER),),
         needs=("source_audio", "hypothesis_audio"),
-        context=(MODE, MODELS, DEVICE),
+        context=(MODE, MODELS),
         components=("speech translation",),
         source="Dale and Costa-jussà (2024)",
         optional=True,
@@ -68,9 +68,8 @@ def _request(sample: Sample, mode: str) -> Request | Measurement:
     references = references_of(sample) if mode == "ref" else [None]
     if isinstance(references, Measurement):
         return references
-    source, has_source, _ = sample.pair.partition("-")
-    language = source if has_source else ENGLISH
-    return Request(sample.source_audio, sample.hypothesis_audio, sample.language, references[0], language)
+    spoken = sample.source_language or ENGLISH
+    return Request(sample.source_audio, sample.hypothesis_audio, sample.language, references[0], spoken)
 
 
 def _measured(score: Score | TurnwiseError) -> Measurement:

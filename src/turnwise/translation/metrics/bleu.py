@@ -43,7 +43,7 @@ class Bleu(TextMetric):
         ),
         needs=("hypothesis", "reference"),
         parameters=(TOKENIZER, LOWERCASE, EFFECTIVE_ORDER),
-        context=("references", "mode"),
+        context=("references", "mode", "transcripts"),
         components=("text translation",),
         source="Papineni et al. (2002); Post (2018)",
     )

@@ -59,7 +59,7 @@ class Chrf(_CharacterMetric):
         ),
         needs=("hypothesis", "reference"),
         parameters=(LOWERCASE,),
-        context=("references", "mode"),
+        context=("references", "mode", "transcripts"),
         components=("text translation",),
         source="Popović (2015)",
     )
@@ -80,7 +80,7 @@ class ChrfPlusPlus(_CharacterMetric):
         ),
         needs=("hypothesis", "reference"),
         parameters=(LOWERCASE,),
-        context=("references", "mode"),
+        context=("references", "mode", "transcripts"),
         components=("text translation",),
         source="Popović (2017)",
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from turnwise.kernel.errors import TurnwiseError
-from turnwise.kernel.extras import remedy
 from turnwise.kernel.metric import SPEC, Metric, MetricSpec, Output
 from turnwise.kernel.score import Measurement, failed, measured, not_applicable, skipped
 from turnwise.translation import bands
@@ -26,7 +25,6 @@ from turnwise.translation.metrics.base import (
 from turnwise.translation.records import UNIT, Sample
 
 DEFAULT_MODEL = "McGill-NLP/ssa-comet-qe"
-NOT_INSTALLED = f"no neural model: {remedy('neural')}"
 
 
 class Comet(Metric):
@@ -40,7 +38,7 @@ class Comet(Metric):
         unit=UNIT,
         outputs=(Output(statistics=("score",), rollups=(MEAN_ONLY,), bands=bands.COMET),),
         needs=("source", "hypothesis"),
-        context=("comet_model", "comet_weights"),
+        context=("comet_model", "comet_weights", "mode"),
         components=("text translation",),
         source="Rei et al. (2020)",
         optional=True,
@@ -80,7 +78,9 @@ class Comet(Metric):
             return Inputs(source, sample.hypothesis)
         references = references_of(sample)
         if isinstance(references, Measurement):
-            return references if model.needs_reference else Inputs(source, sample.hypothesis)
+            # One mean must not mix scores with a reference and scores without: it is one or the other for a run.
+            some_have = self.settings.context.get("references", "0") != "0"
+            return references if model.needs_reference or some_have else Inputs(source, sample.hypothesis)
         return Inputs(source, sample.hypothesis, references[0])
 
 

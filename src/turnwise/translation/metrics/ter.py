@@ -37,7 +37,7 @@ class Ter(TextMetric):
             Parameter("asian_support", False, "Split Chinese and Japanese characters (with normalized)."),
             Parameter("case_sensitive", False, "Keep the case."),
         ),
-        context=("references", "mode"),
+        context=("references", "mode", "transcripts"),
         components=("text translation",),
         source="Snover et al. (2006)",
     )

@@ -12,6 +12,7 @@ from typing import Any
 
 from turnwise.kernel.errors import InputError, near_misses
 from turnwise.kernel.extras import import_extra
+from turnwise.translation.sonar_models import BrokenModel, tokenizers_beside
 
 LONGEST = 512
 """Tokens that the encoder was trained for."""
@@ -64,10 +65,9 @@ class Tokenizer:
 
 def tokenizer_file(weights: Path) -> Path:
     """The tokenizer beside a file of weights."""
-    folder = weights.parent
-    found = [folder / "tokenizer.json"] if (folder / "tokenizer.json").is_file() else sorted(folder.glob("*.model"))
+    folder, found = weights.parent, tokenizers_beside(weights)
     if len(found) != 1:
-        raise InputError(
+        raise BrokenModel(
             "no tokenizer beside the text encoder" if not found else "several tokenizers beside the text encoder",
             where=str(folder),
             found=", ".join(file.name for file in found) or None,
