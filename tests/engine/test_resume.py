@@ -126,7 +126,14 @@ class Site:
 
     def start(self, command: list[str], log: str, **environment: str) -> subprocess.Popen[str]:
         pipes: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True}
-        return subprocess.Popen(command, env=self.environment(log, **environment), start_new_session=True, **pipes)
+        return subprocess.Popen(
+            command,
+            env=self.environment(log, **environment),
+            start_new_session=True,
+            # Tests that run in the background of a shell would hand down that Ctrl-C is to be ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            **pipes,
+        )
 
     def finish(self, command: list[str], log: str, **environment: str) -> tuple[int, str]:
         """The exit code and what was said on standard error."""

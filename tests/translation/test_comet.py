@@ -361,4 +361,4 @@ def test_skipped_without_the_package(models: dict[str, Path], monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "comet", None)
     (found,) = measured(models["regression"], SAMPLES[:1])
     assert found.status is Status.SKIPPED
-    assert found.reason == 'COMET needs comet, which is not installed: pip install "turnwise[neural]"'
+    assert found.reason == 'COMET needs unbabel-comet, which is not installed: pip install "turnwise[neural]"'

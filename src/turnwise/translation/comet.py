@@ -13,6 +13,7 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from threading import RLock
@@ -73,6 +74,8 @@ def load_comet(name: str, device: str = "auto", *, cache: Path | None = None, do
         NotAvailable: unbabel-comet or the model is not here.
         TurnwiseError: the model is here and cannot be loaded.
     """
+    if find_spec("comet") is None:  # said first: without it no model is of any use
+        raise NotAvailable("COMET needs unbabel-comet, which is not installed", remedy=remedy(EXTRA))
     with _LOADING:
         try:
             found = find_checkpoint(name)
