@@ -92,6 +92,20 @@ def test_out_is_the_folder_of_the_execution(cli: Cli, tmp_path: Path) -> None:
     assert "--out and --output-dir" in done.err
 
 
+def test_one_sample_is_shown(cli: Cli, tmp_path: Path) -> None:
+    cli("run", "translation", "--data", EXAMPLES / "data.jsonl", "--metrics", "chrf", "--db", tmp_path / "x", *FAST)
+    shown = cli("show", "latest", "--db", tmp_path / "x", "--item", "swh-4101-11").out
+    assert "segment_id: swh-4101-11" in shown
+    assert "source: Please take one tablet every morning after eating." in shown
+    assert "chrf: " in shown
+    assert "chrf" in cli("export", "latest", "--db", tmp_path / "x", "--format", "markdown").out
+
+
+def test_a_model_that_is_no_file_and_no_name(cli: Cli) -> None:
+    done = cli("run", "translation", "--data", EXAMPLES / "data.jsonl", "--metrics", "comet", "--comet-model", "/x/y")
+    assert "no COMET model /x/y here: check the path" in done.out
+
+
 def test_systems_land_in_one_store(cli: Cli, tmp_path: Path) -> None:
     db = tmp_path / "all.sqlite"
     for version in ("1", "2"):

@@ -13,7 +13,7 @@ from turnwise.kernel.score import Status, Unit
 
 class Tokens(OperationMetric):
     operation = "tokens"
-    spec = operation_spec("toys", "item", "tokens", "tokens", "How many tokens?", summed=True)
+    spec = operation_spec("toys", "item", "tokens", "a move")
 
 
 class Recorded:
@@ -42,12 +42,20 @@ def test_nothing_recorded() -> None:
     assert list(Tokens().measure(Recorded())) == []
 
 
-@pytest.mark.parametrize(("summed", "names"), [(True, "mean p50 p90 p95 total"), (False, "mean p50 p90 p95")])
-def test_the_declaration(summed: bool, names: str) -> None:
-    spec = operation_spec("toys", "item", "latency_ms", "latency_ms", "How long?", summed=summed)
+@pytest.mark.parametrize(
+    ("field", "question", "names"),
+    [
+        ("latency_ms", "How long did a move take?", "mean p50 p90 p95"),
+        ("tokens", "How many tokens did a move take?", "mean p50 p90 p95 total"),
+        ("cost", "What did a move cost?", "mean p50 p90 p95 total"),
+    ],
+)
+def test_the_declaration(field: str, question: str, names: str) -> None:
+    spec = operation_spec("toys", "item", field, "a move")
     (output,) = spec.outputs
+    assert (spec.full_name, spec.question) == (f"toys/system_{field}", question)
     assert [rollup.name for rollup in output.rollups] == names.split()
     assert output.primary.name == "mean"
-    assert (output.direction, output.range, output.statistics) == (Direction.LOWER, (0.0, None), ("latency_ms",))
+    assert (output.direction, output.range, output.statistics) == (Direction.LOWER, (0.0, None), (field,))
     assert spec.optional
-    assert spec.needs == ("prediction.latency_ms",)
+    assert spec.needs == (f"prediction.{field}",)

@@ -59,6 +59,21 @@ def _show_results(store: Any, run: Any, by: list[tuple[str, ...]], json: bool) -
             print_table(table)
 
 
+def _content_lines(content: dict[str, Any]) -> list[str]:
+    """What was evaluated, one field per line; the sides of a record (reference, prediction) under their names."""
+    from json import dumps
+
+    def line(key: str, value: Any) -> str:
+        return f"  {key}: {value if isinstance(value, str) else dumps(value, ensure_ascii=False)}"
+
+    plain = {key: value for key, value in content.items() if not isinstance(value, dict)}
+    lines = ["", *(line(key, value) for key, value in plain.items())] if plain else []
+    for side, fields in content.items():
+        if isinstance(fields, dict):
+            lines += ["", side, *(line(key, value) for key, value in fields.items())]
+    return lines
+
+
 def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
     from json import dumps, loads
 
@@ -80,10 +95,8 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
         )
         return
     print(f"{found['kind']} {found['id']}  {' '.join(f'{k}={v}' for k, v in found['dimensions'].items())}")
-    for side, content in (found["content"] or {}).items():
-        print(f"\n{side}")
-        for key, value in content.items():
-            print(f"  {key}: {value if isinstance(value, str) else dumps(value, ensure_ascii=False)}")
+    for line in _content_lines(found["content"] or {}):
+        print(line)
     print()
     for score in scores:
         variant = f" ({score['variant']})" if score["variant"] else ""

@@ -35,14 +35,21 @@ class OperationMetric(Metric):
             yield unit, "value", measured((found[self.operation],)) if known else skipped("not recorded")
 
 
-def operation_spec(room: str, unit: str, name: str, field: str, question: str, summed: bool) -> MetricSpec:
+_QUESTIONS = {
+    "latency_ms": "How long did {} take?",
+    "tokens": "How many tokens did {} take?",
+    "cost": "What did {} cost?",
+}
+
+
+def operation_spec(room: str, unit: str, field: str, thing: str) -> MetricSpec:
     """The declaration of an operation metric: mean and percentiles, and the total where adding up makes sense."""
-    rollups = (*_SPREAD, TOTAL) if summed else _SPREAD
+    rollups = _SPREAD if field == "latency_ms" else (*_SPREAD, TOTAL)
     return MetricSpec(
         room=room,
-        name=name,
+        name=f"system_{field}",
         version=1,
-        question=question,
+        question=_QUESTIONS[field].format(thing),
         unit=unit,
         outputs=(Output(statistics=(field,), direction=Direction.LOWER, range=(0.0, None), rollups=rollups),),
         needs=(f"prediction.{field}",),

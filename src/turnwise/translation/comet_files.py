@@ -53,7 +53,9 @@ def find_checkpoint(name: str) -> Checkpoint:
         return _checkpoint(given, given.absolute().parents[1])
     folder = given if given.is_dir() else find_model(name)
     if folder is None:
-        raise NotAvailable(f"no COMET model {name} here", remedy=f"turnwise models fetch {name}")
+        is_name = given == Path(name) and not given.is_absolute() and len(given.parts) == 2
+        get = f"turnwise models fetch {name}" if is_name else "check the path, or name a model as organisation/model"
+        raise NotAvailable(f"no COMET model {name} here", remedy=get)
     return _checkpoint(folder / "checkpoints" / "model.ckpt", folder)
 
 

@@ -94,7 +94,11 @@ class TranslationSource:
         return [self._judged(sample) for sample in self.samples.read(numbers)]
 
     def _judged(self, sample: Sample) -> Sample:
-        """Under `spec`, a sample that lacks a file that any metric asks for is left out of all."""
+        """The sample as it is measured.
+
+        It has a language where others have one; under `spec` it is left out of all metrics where it lacks what any of
+        them asks for.
+        """
         if sample.language is None and self.languages != [None]:
             sample = replace(sample, language=UNDETERMINED)
         lacking = [name for name in self.all_need if not carries(sample, name)]

@@ -11,18 +11,18 @@ class SystemLatency(OperationMetric):
     """`latency_ms` of each exchange."""
 
     operation = "latency_ms"
-    spec = operation_spec(ROOM, UNIT, "system_latency_ms", "latency_ms", "How long did an answer take?", summed=False)
+    spec = operation_spec(ROOM, UNIT, operation, "an answer")
 
 
 class SystemTokens(OperationMetric):
     """`tokens` of each exchange."""
 
     operation = "tokens"
-    spec = operation_spec(ROOM, UNIT, "system_tokens", "tokens", "How many tokens did an answer take?", summed=True)
+    spec = operation_spec(ROOM, UNIT, operation, "an answer")
 
 
 class SystemCost(OperationMetric):
     """`cost` of each exchange."""
 
     operation = "cost"
-    spec = operation_spec(ROOM, UNIT, "system_cost", "cost", "What did an answer cost?", summed=True)
+    spec = operation_spec(ROOM, UNIT, operation, "an answer")

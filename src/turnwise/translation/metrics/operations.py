@@ -11,20 +11,18 @@ class SystemLatency(OperationMetric):
     """`latency_ms` of each sample."""
 
     operation = "latency_ms"
-    spec = operation_spec(
-        ROOM, UNIT, "system_latency_ms", "latency_ms", "How long did a translation take?", summed=False
-    )
+    spec = operation_spec(ROOM, UNIT, operation, "a translation")
 
 
 class SystemTokens(OperationMetric):
     """`tokens` of each sample."""
 
     operation = "tokens"
-    spec = operation_spec(ROOM, UNIT, "system_tokens", "tokens", "How many tokens did a translation take?", summed=True)
+    spec = operation_spec(ROOM, UNIT, operation, "a translation")
 
 
 class SystemCost(OperationMetric):
     """`cost` of each sample."""
 
     operation = "cost"
-    spec = operation_spec(ROOM, UNIT, "system_cost", "cost", "What did a translation cost?", summed=True)
+    spec = operation_spec(ROOM, UNIT, operation, "a translation")
