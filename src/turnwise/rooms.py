@@ -11,7 +11,11 @@ from turnwise.kernel.errors import UsageError, near_misses
 if TYPE_CHECKING:
     from turnwise.engine.job import Suite
 
-ROOMS = {"dialogue": "turnwise.dialogue", "translation": "turnwise.translation"}
+ROOMS = {
+    "dialogue": "turnwise.dialogue",
+    "translation": "turnwise.translation",
+    "duplex": "turnwise.duplex",
+}
 
 
 def check_room(name: str, known: Collection[str], where: str | None = None) -> None:

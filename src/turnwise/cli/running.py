@@ -84,7 +84,7 @@ def _print_summary(summary: Mapping[str, Any], by: Sequence[tuple[str, ...]]) ->
 
 def print_findings(run: Mapping[str, Any]) -> None:
     """Coverage, what the checks of the input found, and what the results mean."""
-    from turnwise.engine.plan import DIAGNOSIS
+    from turnwise.engine.plan import DIAGNOSIS, VERIFY
 
     coverage = run["coverage"]
     pairs = [(name, n) for name, n in coverage.items() if f"{name}_predicted" in coverage]
@@ -93,7 +93,7 @@ def print_findings(run: Mapping[str, Any]) -> None:
     for finding in run["findings"]:
         if finding["check"] == DIAGNOSIS:
             say(f"diagnosis: {finding['message']}")
-        else:
+        elif finding["check"] != VERIFY:
             say(f"note: {finding['message']} ({finding['count']})")
 
 

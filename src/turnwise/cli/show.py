@@ -76,10 +76,12 @@ def _content_lines(content: dict[str, Any]) -> list[str]:
 
 def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
     from json import dumps, loads
+    from sys import stdout
 
     from turnwise.cli.console import print_json
     from turnwise.kernel.errors import UsageError
     from turnwise.report.tables import metric_label, number
+    from turnwise.rooms import get_suite
     from turnwise.store.reading import item_scores, read_item
 
     found = read_item(store, run, item)
@@ -95,8 +97,8 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
         )
         return
     print(f"{found['kind']} {found['id']}  {' '.join(f'{k}={v}' for k, v in found['dimensions'].items())}")
-    for line in _content_lines(found["content"] or {}):
-        print(line)
+    drawn = get_suite(run.suite).draw(found, colour=stdout.isatty())
+    print(f"\n{drawn}" if drawn else "\n".join(_content_lines(found["content"] or {})))
     print()
     for score in scores:
         variant = f" ({score['variant']})" if score["variant"] else ""

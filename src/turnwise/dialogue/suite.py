@@ -20,7 +20,7 @@ from turnwise.dialogue.read import read_dialogues
 from turnwise.dialogue.records import DIALOGUE, UNIT
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.tables import load_actions, load_policy, load_transfer
-from turnwise.engine.job import RunOptions
+from turnwise.engine.job import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.signature import digest
@@ -63,6 +63,7 @@ class DialogueSuite:
 
     name = "dialogue"
     options = DialogueOptions
+    profiles = PROFILES
     units = frozenset({UNIT, DIALOGUE})
     groupings = (("domain",), ("slot",))
     baselines = BASELINES
@@ -130,6 +131,10 @@ class DialogueSuite:
     def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
         """`turns` and `dialogues`, each as `.csv` and `.jsonl`, and `rewrites.csv`."""
         return write_dialogue_files(store, run, source, folder)
+
+    def draw(self, item: Mapping[str, Any], width: int | None = None, colour: bool = False) -> str:
+        """Nothing: what was said is text."""
+        return ""
 
 
 SUITE = DialogueSuite()

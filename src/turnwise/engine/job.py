@@ -19,7 +19,7 @@ from turnwise.engine.measure import Workload
 from turnwise.engine.plan import Finding, Plan, Source, make_plan
 from turnwise.engine.run import Progress, carry_out, check_resumable, new_run, status_kept
 from turnwise.kernel.errors import InputError, UsageError, near_misses
-from turnwise.kernel.metric import COMPONENT
+from turnwise.kernel.metric import COMPONENT, SPEC, TURNWISE
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.files import describe_files, make_folder, write_json
 from turnwise.report.summary import RESAMPLES, check_dimensions, summarise, summary_object
@@ -29,7 +29,8 @@ from turnwise.store.store import Store
 
 ELSEWHERE = frozenset({"out", "executor", "workers"})
 """Options that may differ when a run is resumed: they change where, not what."""
-PROFILES = ("turnwise", "spec")
+PROFILES = (TURNWISE, SPEC)
+"""What every room has; a room may add others."""
 
 
 def _crossing(text: str) -> tuple[str, ...]:
@@ -97,6 +98,7 @@ class Suite(Protocol):
 
     name: str
     options: type[RunOptions]
+    profiles: Sequence[str]
     units: frozenset[str]
     """The kinds of unit its metrics can score."""
     groupings: Sequence[tuple[str, ...]]
@@ -125,6 +127,10 @@ class Suite(Protocol):
         """The room's own files."""
         ...
 
+    def draw(self, item: Mapping[str, Any], width: int | None = None, colour: bool = False) -> str:
+        """A picture of one kept item for the terminal; empty where there is nothing to draw."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -147,11 +153,10 @@ def parse_options(suite: Suite, values: Mapping[str, Any], where: str | None = N
         options = suite.options.model_validate(dict(values))
     except ValidationError as error:
         raise _usage_error(suite, error, where) from error
-    if options.profile not in PROFILES:
-        remedy = near_misses(options.profile, PROFILES) or None
-        raise UsageError(
-            f"unknown profile {options.profile!r}", where=where, expected=" or ".join(PROFILES), remedy=remedy
-        )
+    if options.profile not in suite.profiles:
+        remedy = near_misses(options.profile, suite.profiles) or None
+        expected = " or ".join(suite.profiles)
+        raise UsageError(f"unknown profile {options.profile!r}", where=where, expected=expected, remedy=remedy)
     return options
 
 

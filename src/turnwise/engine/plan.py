@@ -12,6 +12,8 @@ from turnwise.kernel.selection import carrying
 
 DIAGNOSIS = "diagnosis"
 """The check of a finding that is about the results."""
+VERIFY = "verify"
+"""The check of a finding that is a point of a checklist; the command that was asked for it prints it."""
 
 
 @dataclass(frozen=True, slots=True)

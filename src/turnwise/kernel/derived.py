@@ -7,11 +7,11 @@ A missing input makes the result `skipped` and names the input.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from turnwise.kernel.metric import MetricSpec
+from turnwise.kernel.metric import MetricSpec, Settings, defaults
 from turnwise.kernel.rollup import FloatArray
 
 
@@ -38,15 +38,29 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """A derived metric. `function` takes the inputs by label as arrays of one shape and returns that shape."""
+    """A derived metric.
+
+    `function` takes the inputs by label as arrays of one shape, and the parameters of the metric by name if it has any,
+    and returns that shape.
+    """
 
     spec: MetricSpec
     inputs: tuple[Input, ...]
-    function: Callable[[Mapping[str, FloatArray]], FloatArray]
+    function: Callable[..., FloatArray]
     when: When = When.PER_UNIT
+    settings: Settings = field(default_factory=Settings)
 
     def __post_init__(self) -> None:
         if not self.inputs:
             raise ValueError(f"{self.spec.full_name}: a derived metric needs inputs")
         if len(self.spec.outputs) != 1:
             raise ValueError(f"{self.spec.full_name}: a derived metric has one output")
+
+    def apply(self, inputs: Mapping[str, FloatArray]) -> FloatArray:
+        """The function, with the settings of the run."""
+        return self.function(inputs, **self.values)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The parameters: what the profile says, then what the user says."""
+        return {**defaults(self.spec, self.settings.profile), **self.settings.values}

@@ -43,6 +43,11 @@ class Output:
     range: tuple[float | None, float | None] = (None, None)
     rollups: tuple[Rollup, ...] = (MICRO, MACRO)
     bands: Bands | None = None
+    voided_by: str = ""
+    """A reason that leaves a group without a value if any of its rows is missing for it: a total of known parts is no
+    total once one of them is not there."""
+    no_interval: str = ""
+    """Why there can be none: the rows are no sample but, say, averages of samples that nobody kept."""
 
     @property
     def primary(self) -> Rollup:
@@ -117,6 +122,8 @@ class MetricSpec:
     source: str = ""
     optional: bool = False
     """Left out of a default run when no record carries what it needs."""
+    profiles: tuple[str, ...] = ()
+    """The profiles whose default run it is part of; none given: every one."""
     baselines: bool = True
     """Whether a baseline can be scored, too; what the real system cost says nothing about one."""
 
@@ -137,6 +144,11 @@ class Settings:
     profile: str = TURNWISE
     values: Mapping[str, Any] = field(default_factory=dict)
     context: Mapping[str, str] = field(default_factory=dict)
+
+
+def defaults(spec: MetricSpec, profile: str) -> dict[str, bool | int | float | str]:
+    """The parameters of a metric as a profile has them."""
+    return {p.name: p.by_profile.get(profile, p.default) for p in spec.parameters}
 
 
 class Item(NamedTuple):
@@ -170,8 +182,8 @@ class Metric:
 
     def __init__(self, settings: Settings | None = None) -> None:
         settings = settings or Settings()
-        defaults = {p.name: p.by_profile.get(settings.profile, p.default) for p in self.spec.parameters}
-        self.settings = Settings(settings.profile, {**defaults, **settings.values}, settings.context)
+        values = {**defaults(self.spec, settings.profile), **settings.values}
+        self.settings = Settings(settings.profile, values, settings.context)
 
     def measure(self, batch: Any) -> Iterable[tuple[Unit, str, Measurement]]:
         """None, one or many (unit, output name, measurement) for the records of a batch."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError
@@ -39,7 +39,7 @@ def select_metrics(
     """The named metrics of a room, or all but the optional ones whose needs no record carries."""
     if names is None:
         found = [registry.get(name) for name in registry.names(room)]
-        chosen = [metric for metric in found if _wanted(metric.spec, carried)]
+        chosen = [metric for metric in found if _wanted(metric.spec, profile, carried)]
     else:
         chosen = [registry.get(name if "/" in name else f"{room}/{name}") for name in dict.fromkeys(names)]
     ordered: dict[str, AnyMetric] = {}
@@ -50,8 +50,9 @@ def select_metrics(
     signs: dict[str, str] = {}
     for name, metric in ordered.items():
         if isinstance(metric, Derived):
+            metric = replace(metric, settings=settings[name])
             made_of = digest([signs[f"{room}/{i.metric}"] for i in metric.inputs])
-            signs[name] = signature(name, metric.spec.version, profile, {"inputs": made_of})
+            signs[name] = signature(name, metric.spec.version, profile, {**metric.values, "inputs": made_of})
             selection.derived.append((metric, signs[name]))
         else:
             selection.metrics.append(metric(settings[name]))
@@ -59,7 +60,9 @@ def select_metrics(
     return selection
 
 
-def _wanted(spec: MetricSpec, carried: Mapping[str, int] | None) -> bool:
+def _wanted(spec: MetricSpec, profile: str, carried: Mapping[str, int] | None) -> bool:
+    if spec.profiles and profile not in spec.profiles:
+        return False
     return not spec.optional or carried is None or all(carrying(carried, name) for name in spec.needs)
 
 

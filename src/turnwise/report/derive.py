@@ -83,6 +83,11 @@ def derived_after_rollup(
         yield key, value, pooled, missing
 
 
+def no_interval(rolled: Rolled) -> str:
+    """Why there is no interval, where an input has none."""
+    return next((leaf.output.no_interval for leaf in _leaves(rolled) if leaf.output.no_interval), "")
+
+
 def _leaves(node: Series | Rolled) -> Iterator[Series]:
     if isinstance(node, Series):
         yield node
@@ -114,8 +119,9 @@ def _pooled(
     groups = grouped.get(id(node))
     if groups is None or key not in groups.keys:
         return None
-    chosen = groups.groups == groups.keys.index(key)
-    if not chosen.any():
+    place = groups.keys.index(key)
+    chosen = groups.groups == place
+    if not chosen.any() or node.output.voided_by in groups.missing[place]:
         return None
     rows = groups.rows.chosen(chosen)
     made = compile_rollup(node.output.primary, rows, np.zeros(len(rows), dtype=np.int64), 1, n_clusters, node.value)
@@ -145,7 +151,7 @@ def _apply(derived: Derived, numbers: Mapping[str, FloatArray]) -> FloatArray:
     shape = np.shape(next(iter(numbers.values())))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         try:
-            return np.broadcast_to(np.asarray(derived.function(numbers), dtype=np.float64), shape)
+            return np.broadcast_to(np.asarray(derived.apply(numbers), dtype=np.float64), shape)
         except Exception:  # a function may raise anything; the caller says that the value is missing
             return np.full(shape, np.nan)
 

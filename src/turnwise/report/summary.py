@@ -16,7 +16,7 @@ from turnwise.kernel.registry import REGISTRY
 from turnwise.kernel.rollup import IntArray, Rollup
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.collect import Collected
-from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit
+from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit, no_interval
 from turnwise.report.intervals import pooled_rollup_intervals, rollup_intervals
 from turnwise.report.series import Series, group_rows, has_dimension
 from turnwise.stats.intervals import Interval, Resampler
@@ -80,7 +80,11 @@ def summarise(
                     results += _derived_results(Rolled(derived, inputs), signature, variant, items, names, resampler)
     results += _not_measured(store, run, selection, items, plain)
     order = {name: place for place, (name, _) in enumerate(selection.signatures)}
-    results.sort(key=lambda result: order[f"{run.suite}/{result['metric']}"])
+    # The outputs as they are declared: the first is the one that people mean by the metric's name.
+    outputs = {(m.spec.name, output.name): place for m in selection.metrics for place, output in enumerate(m.outputs)}
+    results.sort(
+        key=lambda one: (order[f"{run.suite}/{one['metric']}"], outputs.get((one["metric"], one["output"]), 0))
+    )
     return list(_by_component(results, groupings, selection))
 
 
@@ -262,9 +266,14 @@ def _entries(series: Series, groups: Collected, names: By, resampler: Resampler)
             points = np.where(lot.filled, made.point(), np.nan)  # a sum over nothing is missing, not 0
             for member, point, interval in zip(lot.members.tolist(), points.tolist(), intervals[i], strict=True):
                 found[i][member] = (point if np.isfinite(point) else None), interval
+    why_none = series.output.no_interval
     for i, rollup in enumerate(rollups):
         for at, key in enumerate(groups.keys):
             value, interval = found[i][at]
+            if series.output.voided_by in groups.missing[at]:
+                value = None
+            if why_none:
+                interval = Interval(None, None, f"none: {why_none}")
             yield entry(
                 series.metric,
                 series.output,
@@ -327,11 +336,12 @@ def _derived_results(
 ) -> Iterator[dict[str, Any]]:
     spec = rolled.derived.spec
     output = spec.outputs[0]
+    why_none = no_interval(rolled)
     for key, value, pooled, missing in derived_after_rollup(rolled, items, names):
         found = value is not None and pooled is not None
-        interval = (
-            pooled_rollup_intervals(pooled, output, resampler)[0] if found and pooled else Interval(None, None, "")
-        )
+        interval = Interval(None, None, f"none: {why_none}" if why_none else "")
+        if found and pooled and not why_none:
+            interval = pooled_rollup_intervals(pooled, output, resampler)[0]
         group = dict(zip(names, key, strict=True))
         counts = (int(found), 1, missing)
         yield entry(spec.name, output, variant, group, output.primary, value, interval, counts, signature)

@@ -68,6 +68,16 @@ def stream_items_with_scores(
             yield found, own
 
 
+def stream_items(store: Store, run: Run, kind: str) -> Iterator[dict[str, Any]]:
+    """Every item of a kind with its content as JSON text, in the order of the data."""
+    table = schema.items
+    fields = (*_ITEM_FIELDS, "content")
+    chosen = select(*(table.c[name] for name in fields)).where(table.c.run == run.key, table.c.kind == kind)
+    with store.reading() as connection:
+        for row in stream(connection, chosen.order_by(table.c.number)):
+            yield dict(zip(fields, row, strict=True))
+
+
 def _score_row(row: Sequence[Any], metric: RunMetric) -> dict[str, Any]:
     return {"metric": metric.name, "signature": metric.signature, **dict(zip(_SCORE_FIELDS, row[2:], strict=True))}
 

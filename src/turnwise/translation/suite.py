@@ -13,7 +13,7 @@ import turnwise.translation.metrics  # noqa: F401  (registers the metrics)
 from turnwise.audio.cepstra import LITERATURE, convention_named
 from turnwise.audio.quality import dnsmos_name
 from turnwise.audio.quality import why_not as no_dnsmos
-from turnwise.engine.job import RunOptions
+from turnwise.engine.job import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import SPEC
@@ -168,6 +168,7 @@ class TranslationSuite:
 
     name = "translation"
     options = TranslationOptions
+    profiles = PROFILES
     units = frozenset({UNIT})
     groupings = ((LANGUAGE,),)
     baselines = BASELINES
@@ -219,6 +220,10 @@ class TranslationSuite:
     def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
         """The document's tree of results."""
         return write_translation_files(store, run, folder)
+
+    def draw(self, item: Mapping[str, Any], width: int | None = None, colour: bool = False) -> str:
+        """Nothing: a sample is shown as text, and heard on the page."""
+        return ""
 
 
 def _samples(options: TranslationOptions) -> Samples:

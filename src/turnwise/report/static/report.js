@@ -78,6 +78,22 @@
     player.play().catch(() => {}); // a browser may want a second press
   };
 
+  // A picture of a recording follows it: each of its rows has a line for its own part of the time.
+  const cursors = Array.from(document.querySelectorAll("line[data-from]"));
+  const point = (player) => {
+    for (const line of cursors) {
+      const { from, to, length } = line.dataset;
+      const share = (player.currentTime - from) / (to - from);
+      const here = share >= 0 && share < 1;
+      line.classList.toggle("on", here);
+      if (here) line.setAttribute("transform", `translate(${share * length})`);
+    }
+  };
+  const follow = (player) => {
+    point(player);
+    if (!player.paused) requestAnimationFrame(() => follow(player));
+  };
+
   document.querySelectorAll("table[data-sortable]").forEach(makeSortable);
   document.querySelectorAll(".tools[data-for]").forEach(makeFilter);
   document.addEventListener("click", (event) => {
@@ -87,6 +103,10 @@
   document.addEventListener("play", (event) => {
     for (const other of document.querySelectorAll("audio")) if (other !== event.target) other.pause();
   }, true);
+  if (cursors.length) {
+    document.addEventListener("play", (event) => follow(event.target), true);
+    document.addEventListener("seeked", (event) => point(event.target), true);
+  }
   addEventListener("beforeprint", () => {
     for (const part of document.querySelectorAll("details.language")) part.open = true;
   });

@@ -1,0 +1,111 @@
+"""What the challenge's totals are made of: cases, each a conversation or, where only averages are known, a category."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from turnwise.duplex.categories import BEFORE, Category, Measured, category_named
+from turnwise.duplex.records import CATEGORY, CONVERSATION, LANGUAGE, Timeline
+from turnwise.duplex.timing import first_response, response_intervals, stop_intervals
+from turnwise.kernel.score import Unit
+
+RESPOND, RESUME, REJECT = "respond", "resume", "reject"
+STOP, RESP, DELAY = "stop", "resp", "delay"
+EARLY, UNANSWERED, SILENT = "early", "unanswered", "silent"
+FACTS = (RESPOND, RESUME, REJECT, STOP, RESP, DELAY, EARLY, UNANSWERED, SILENT)
+PART = "part"
+
+LABELS = ("C_RESPOND", "C_RESUME", "C_UNCERTAIN_HANDLING", "C_UNKNOWN")
+"""What an agent did at an interruption: answered it, went on, was unsure, or something else."""
+FACT_OF = {Measured.RESPOND: RESPOND, Measured.RESUME: RESUME, Measured.REJECT: REJECT}
+LABEL_OF = {Measured.RESPOND: LABELS[0], Measured.RESUME: LABELS[1]}
+
+FILE_MISSING = "a file of the experiment is missing"
+NO_SAMPLE = "no conversation has a delay to average (n = 0)"
+NO_INTERVAL = "no interval to average"
+NO_SENTENCE = "the user says nothing that could be answered"
+TOO_EARLY = "answered before the user had finished"
+NO_ANSWER = "the agent says nothing"
+
+
+class Fact(NamedTuple):
+    """A sum and how many things it is of; shares between 0 and 1, times in seconds."""
+
+    total: float = 0.0
+    n: int = 1
+    reason: str = ""
+    """Why there is neither."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Something that is known about a conversation, or about all of a category and language."""
+
+    unit: Unit
+    category: Category | None
+    facts: Mapping[str, Fact]
+    labels: tuple[str, ...] = ()
+    """What somebody says the agent did."""
+    content: Mapping[str, Any] = field(default_factory=dict)
+    """What is kept to show it later."""
+
+
+def case_unit(name: str, dimensions: Mapping[str, str], category: Category | None) -> Unit:
+    """What the scores of a case are about."""
+    part = {} if category is None else {PART: category.part}
+    return Unit(name, name, {**dimensions, **part}, CONVERSATION)
+
+
+def filed_case(
+    name: str,
+    language: str,
+    category: Category,
+    facts: Mapping[str, Fact],
+    labels: tuple[str, ...] = (),
+    content: Mapping[str, Any] | None = None,
+) -> Case:
+    """A case of an experiment's file."""
+    dimensions = {LANGUAGE: language, CATEGORY: category.name}
+    return Case(case_unit(name, dimensions, category), category, facts, labels, content or {})
+
+
+def conversation_unit(timeline: Timeline) -> Unit:
+    """What the scores of a conversation are about."""
+    return case_unit(timeline.key, timeline.dimensions, _category(timeline))
+
+
+def _category(timeline: Timeline) -> Category | None:
+    return category_named(timeline.category) if timeline.category else None
+
+
+def heard_case(timeline: Timeline) -> Case:
+    """The facts of a conversation, as the challenge defines them."""
+    category = _category(timeline)
+    facts: dict[str, Fact] = {}
+    if category is None or category.interrupts:
+        user, agent = timeline.user or (), timeline.agent or ()
+        for name, found in ((STOP, stop_intervals(user, agent)), (RESP, response_intervals(user, agent))):
+            total, n = sum(end - start for start, end in found), len(found)
+            facts[name] = Fact(total, n, "" if n else NO_INTERVAL)
+    facts |= _first_response(timeline, category)
+    labels = () if timeline.behaviour is None else (timeline.behaviour,)
+    if category is not None and labels and category.measured in LABEL_OF:
+        facts[FACT_OF[category.measured]] = Fact(float(labels[0] == LABEL_OF[category.measured]))
+    return Case(conversation_unit(timeline), category, facts, labels)
+
+
+def _first_response(timeline: Timeline, category: Category | None) -> dict[str, Fact]:
+    """The delay, or why there is none; and the decision to reject, where that is what a category asks for."""
+    found = first_response(timeline, sentence=int(category is BEFORE))
+    if found is None:
+        return {name: Fact(0.0, 0, NO_SENTENCE) for name in (DELAY, EARLY, UNANSWERED)}
+    early, silent = found.delay is not None and found.delay < 0, found.delay is None
+    facts = {EARLY: Fact(float(early)), UNANSWERED: Fact(float(silent))}
+    facts[DELAY] = Fact(found.delay or 0.0, int(not silent), TOO_EARLY if early else NO_ANSWER if silent else "")
+    if category is not None and category.measured is Measured.REJECT:
+        rejected = found.delay is None or found.delay > 0
+        facts[REJECT] = Fact(float(rejected), 1, SILENT if silent else "")
+        facts[SILENT] = Fact(float(silent))
+    return facts

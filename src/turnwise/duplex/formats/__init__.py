@@ -1,0 +1,1 @@
+"""The layouts conversations are read from, one module each, all ending in `Timeline`."""

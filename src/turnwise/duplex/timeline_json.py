@@ -1,0 +1,270 @@
+"""A conversation as a JSON object and back, without loss: the lines of turnwise's own format, and what a run keeps.
+
+What is well-formed is taken in passing; only where something looks wrong is each value looked at for the message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from turnwise.duplex.formats.spans import AGENT, USER, in_order, moment, ordered
+from turnwise.duplex.records import KINDS, Label, Segment, Timeline, kind_named
+from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
+
+SPEECH_FIELDS = frozenset(("user", "agent", "labels", "sentences", "words"))
+_TEXTS = ("behaviour", "language", "category")
+_LENGTHS = ("tick", "seconds")
+FIELDS = (
+    *("key", "user", "agent", "labels", "sentences", "words", "tool_calls", "audio"),
+    *(*_TEXTS, *_LENGTHS, "metadata", "detected", "notes", "context"),
+)
+_FIELDS = frozenset(FIELDS)
+_KINDS = frozenset(KINDS)
+_A_STRETCH = "[start, end] or {start, end, text}, in seconds"
+_INFINITY = float("inf")
+_make = tuple.__new__  # half the time of calling the class, and there are many
+
+
+def as_json(timeline: Timeline) -> dict[str, Any]:
+    """The conversation as a JSON object; what is as usual is left out."""
+    found: dict[str, Any] = {"key": timeline.key}
+    for name in ("user", "agent", "sentences", "words"):
+        segments = getattr(timeline, name)
+        if segments is not None:
+            found[name] = [_segment(one) for one in segments]
+    for name in (*_TEXTS, *_LENGTHS):
+        value = getattr(timeline, name)
+        if value is not None:
+            found[name] = value
+    several: dict[str, Any] = {
+        "labels": [_label(one) for one in timeline.labels],
+        "tool_calls": list(timeline.tool_calls),
+        "metadata": dict(timeline.metadata),
+        "audio": [str(path) for path in timeline.audio],
+        "detected": timeline.detected,
+        "notes": list(timeline.notes),
+        "context": dict(timeline.context),
+    }
+    return found | {name: value for name, value in several.items() if value}
+
+
+def _segment(one: Segment) -> Any:
+    return {"start": one.start, "end": one.end, "text": one.text} if one.text else [one.start, one.end]
+
+
+def _label(one: Label) -> dict[str, Any]:
+    found: dict[str, Any] = {"start": one.start, "end": one.end, "label": one.kind}
+    if one.text:
+        found["text"] = one.text
+    return {**found, "directed": True} if one.directed else found
+
+
+def from_json(value: Any, where: str, folder: Path | None = None) -> Timeline:
+    """The conversation of a JSON object; audio files are relative to `folder`.
+
+    Fields that a conversation does not have become dimensions where they hold a text or a number.
+    """
+    if not isinstance(value, Mapping):
+        raise _wrong("the conversation", value, where, "an object {...}")
+    notes = _texts(value, "notes", where)
+    found: dict[str, Any] = {}
+    for name, read in _READERS.items():
+        given = value.get(name)
+        if given is not None:
+            found[name] = read(given, name, where)
+    for side in (USER, AGENT):
+        if side in found and not _well_ordered(found[side]):
+            found[side], more = in_order(found[side], side)
+            notes += [note for note in more if note not in notes]
+    if value.get("audio") is not None:
+        found["audio"] = _audio(value, where, folder)
+    return Timeline(key=_key(value, where), metadata=_metadata(value, where), notes=tuple(notes), **found)
+
+
+# Stretches of time
+
+
+def _well_ordered(segments: Sequence[Segment]) -> bool:
+    """Whether speech of one side is in order, without overlaps and empty stretches."""
+    last = 0.0
+    for start, end, _ in segments:
+        if start < last or end <= start:
+            return False
+        last = end
+    return True
+
+
+def _segments(given: Any, name: str, where: str) -> tuple[Segment, ...]:
+    if not isinstance(given, list | tuple):
+        raise _wrong(name, given, where, f"a list of {_A_STRETCH}")
+    found = []
+    start: Any
+    end: Any
+    for one in given:
+        if type(one) is list and len(one) == 2:
+            start, end = one
+            text = ""
+        elif type(one) is dict and len(one) == 3 and type(text := one.get("text")) is str:
+            start, end = one.get("start"), one.get("end")
+        else:
+            start = end = text = None
+        if type(start) is float and type(end) is float and 0 <= start <= end < _INFINITY:
+            found.append(_make(Segment, (start, end, text)))
+        else:  # a whole number, or something that has to be looked at
+            found.append(Segment(*_parts(one, f"{where}, {name}[{len(found)}]", ("text",))[:3]))
+    return tuple(found)
+
+
+def _parts(one: Any, where: str, more: tuple[str, ...]) -> tuple[float, float, str, Mapping[str, Any]]:
+    """Beginning, end and words of something, each looked at; `more` are fields that it may have."""
+    if isinstance(one, list | tuple) and len(one) in (2, 3):
+        one = dict(zip(("start", "end", "text"), one, strict=False))
+    if not isinstance(one, Mapping):
+        raise _wrong("a stretch of time", one, where, _A_STRETCH)
+    for name in one:
+        if name not in ("start", "end", *more):
+            raise _unknown(str(name), where, ("start", "end", *more))
+    start, end = moment(one.get("start"), where, "start"), moment(one.get("end"), where, "end")
+    text = one.get("text")
+    return *ordered(start, end, where), "" if text is None else _text(text, "text", where), one
+
+
+def _labels(given: Any, name: str, where: str) -> tuple[Label, ...]:
+    if not isinstance(given, list | tuple):
+        raise _wrong(name, given, where, "a list of {start, end, label, text}")
+    found = []
+    for one in given:
+        if type(one) is dict and len(one) == 3 and one.get("label") in _KINDS:
+            start, end = one.get("start"), one.get("end")
+            if type(start) is float and type(end) is float and 0 <= start <= end < _INFINITY:
+                found.append(Label(start, end, one["label"]))
+                continue
+        found.append(_label_of(one, f"{where}, {name}[{len(found)}]"))
+    return tuple(found)
+
+
+def _label_of(one: Any, where: str) -> Label:
+    if not isinstance(one, Mapping):
+        raise _wrong("a label", one, where, "{start, end, label, text}")
+    start, end, text, fields = _parts(one, where, ("label", "text", "directed"))
+    name, directed = fields.get("label"), _truth(fields.get("directed", False), "directed", where)
+    if not isinstance(name, str):
+        raise _wrong("label", name, where, f"one of {', '.join(KINDS)}")
+    return Label(start, end, name if name in _KINDS else kind_named(name, where), text, directed)
+
+
+# Other fields
+
+
+def _key(value: Mapping[str, Any], where: str) -> str:
+    key = value.get("key")
+    if isinstance(key, int) and not isinstance(key, bool):
+        key = str(key)
+    if not isinstance(key, str) or not key.strip() or "\x00" in key:
+        raise InputError(
+            "key is missing or no readable text",
+            where=where,
+            found=shorten(key) if "key" in value else ", ".join(map(str, list(value)[:8])) or "an empty object",
+            expected="a text that names the conversation",
+        )
+    return key
+
+
+def _metadata(value: Mapping[str, Any], where: str) -> dict[str, str]:
+    given = value.get("metadata")
+    others = {} if value.keys() <= _FIELDS else {name: value[name] for name in value if name not in _FIELDS}
+    if not given and not others:
+        return {}
+    given = _object(given or {}, "metadata", where)
+    found = {}
+    for name, one in {**given, **others}.items():
+        if name in others and _is_typo(str(name)):
+            raise _unknown(str(name), where, FIELDS)
+        if one is None:
+            continue
+        if not isinstance(one, str | int | float):
+            if name in others:
+                raise _unknown(str(name), where, FIELDS)
+            raise _wrong(f"metadata.{name}", one, where, "a text or a number")
+        found[str(name)] = str(one).lower() if isinstance(one, bool) else str(one)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _is_typo(name: str) -> bool:
+    return bool(near_misses(name, FIELDS))
+
+
+def _audio(value: Mapping[str, Any], where: str, folder: Path | None) -> tuple[Path, ...]:
+    given = value.get("audio")
+    paths = [given] if isinstance(given, str | Path) else _list(value, "audio", where)
+    if len(paths) > 2 or not all(isinstance(one, str | Path) and str(one).strip() for one in paths):
+        raise _wrong("audio", given, where, "one stereo file, or the user's and the agent's")
+    return tuple(folder / one if folder else Path(one) for one in paths)
+
+
+def _list(value: Mapping[str, Any], name: str, where: str) -> Sequence[Any]:
+    given = value.get(name)
+    if given is None:
+        return ()
+    if not isinstance(given, list | tuple):
+        raise _wrong(name, given, where, "a list [...]")
+    return given
+
+
+def _texts(value: Mapping[str, Any], name: str, where: str) -> list[str]:
+    return [_text(one, name, where) for one in _list(value, name, where)]
+
+
+def _object(given: Any, name: str, where: str) -> Mapping[str, Any]:
+    if not isinstance(given, Mapping):
+        raise _wrong(name, given, where, "an object {...}")
+    return given
+
+
+def _text(one: Any, name: str, where: str) -> str:
+    if not isinstance(one, str):
+        raise _wrong(name, one, where, "a text")
+    return one
+
+
+def _moments(given: Any, name: str, where: str) -> tuple[float, ...]:
+    if not isinstance(given, list | tuple):
+        raise _wrong(name, given, where, "a list of seconds")
+    return tuple(moment(one, where, name) for one in given)
+
+
+def _length(one: Any, name: str, where: str) -> float:
+    return moment(one, where, name)
+
+
+def _truth(one: Any, name: str, where: str) -> bool:
+    if not isinstance(one, bool):
+        raise _wrong(name, one, where, "true or false")
+    return one
+
+
+_READERS: Mapping[str, Callable[[Any, str, str], Any]] = {
+    **dict.fromkeys(("user", "agent", "sentences", "words"), _segments),
+    "labels": _labels,
+    **dict.fromkeys(_TEXTS, _text),
+    "tool_calls": _moments,
+    **dict.fromkeys(_LENGTHS, _length),
+    "detected": _truth,
+    "context": _object,
+}
+"""How each field is read that needs no other."""
+
+
+def _wrong(name: str, found: Any, where: str, expected: str) -> InputError:
+    return InputError(f"{name} has the wrong type", where=where, found=shorten(found), expected=expected)
+
+
+def _unknown(name: str, where: str, known: Iterable[str]) -> UsageError:
+    known = list(known)
+    return UsageError(
+        f"unknown field {name!r}", where=where, expected=", ".join(known), remedy=near_misses(name, known) or None
+    )

@@ -1,0 +1,335 @@
+"""Who spoke when, and what follows from it: overlaps, gaps, answers, interruptions. Pure functions of segments.
+
+Limits are inclusive. Moments that were computed differently may differ in the last bits, so limits are compared with
+a microsecond to spare.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from turnwise.duplex.records import (
+    INTERRUPTION,
+    PAUSE,
+    TO_IGNORE,
+    TURN,
+    Label,
+    Segment,
+    Timeline,
+)
+
+USER_GAP, AGENT_GAP = 0.6, 0.5
+"""Seconds of silence inside a turn that do not end it."""
+YIELD_WINDOW = 2.0
+REACTION = 0.1
+"""Nobody reacts faster: an agent that falls silent sooner had finished anyway."""
+STOP_WINDOW, START_WINDOW = 1.0, 2.0
+"""How soon an agent stops, or starts, for something it should ignore."""
+EPSILON = 1e-6
+COVERED = 0.5
+"""A label says what a whole utterance is if it covers at least so much of it; otherwise it is about a part of it."""
+
+Interval = tuple[float, float]
+
+
+def merged(segments: Iterable[Segment], gap: float) -> tuple[Segment, ...]:
+    """Segments in order; those with no more than `gap` seconds between them become one."""
+    found: list[Segment] = []
+    for segment in sorted(segments):
+        if found and segment.start - found[-1].end <= gap + EPSILON:
+            last = found[-1]
+            text = " ".join(filter(None, (last.text, segment.text)))
+            found[-1] = Segment(last.start, max(last.end, segment.end), text)
+        else:
+            found.append(segment)
+    return tuple(found)
+
+
+# The document's intervals
+
+
+def stop_intervals(user: Sequence[Segment], agent: Sequence[Segment]) -> list[Interval]:
+    """Where both speak; of several that end at the same millisecond the shortest."""
+    best: dict[int, Interval] = {}
+    for start, end in overlaps(user, agent):
+        key = round(end * 1000)
+        if key not in best or end - start < best[key][1] - best[key][0]:
+            best[key] = (start, end)
+    return sorted(best.values(), key=lambda found: found[1])
+
+
+def overlaps(user: Sequence[Segment], agent: Sequence[Segment]) -> list[Interval]:
+    """Every stretch in which both speak."""
+    found = []
+    i = j = 0
+    while i < len(user) and j < len(agent):
+        start, end = max(user[i].start, agent[j].start), min(user[i].end, agent[j].end)
+        if end > start:
+            found.append((start, end))
+        if user[i].end < agent[j].end:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def response_intervals(user: Sequence[Segment], agent: Sequence[Segment]) -> list[Interval]:
+    """From each end of the user to the agent's next start; of several to one start the one from the latest end."""
+    starts = [segment.start for segment in agent]
+    best: dict[int, Interval] = {}
+    for segment in user:
+        place = bisect_right(starts, segment.end)
+        if place < len(starts):
+            key = round(starts[place] * 1000)
+            if key not in best or segment.end > best[key][0]:
+                best[key] = (segment.end, starts[place])
+    return sorted(best.values(), key=lambda found: found[1])
+
+
+# What the user did
+
+
+class Event(NamedTuple):
+    """Something the user did that an agent may handle well or badly."""
+
+    number: int
+    start: float
+    end: float
+    kind: str
+    spoken: bool = True
+    """Whether it is an utterance: a cough or a pause inside one is none."""
+    directed: bool = True
+    """Whether the user wants an answer."""
+    agent_speaks: bool = False
+    """When it starts."""
+
+
+def speaks(segments: Sequence[Segment], moment: float) -> Segment | None:
+    """The segment that holds a moment."""
+    place = bisect_right(segments, moment, key=lambda segment: segment.start) - 1
+    return segments[place] if place >= 0 and segments[place].holds(moment) else None
+
+
+def events(timeline: Timeline) -> list[Event]:
+    """The user's utterances, each with its kind, and whatever is labelled beside or inside them, by time."""
+    user, agent = timeline.user or (), timeline.agent or ()
+    whole: dict[int, Label] = {}
+    apart: list[Label] = []
+    for label in timeline.labels:
+        place = None if label.kind == PAUSE else _covered(user, label)
+        if place is None or place in whole:
+            apart.append(label)
+        else:
+            whole[place] = label
+    found = []
+    for place, segment in enumerate(user):
+        about = whole.get(place)
+        talking = speaks(agent, segment.start) is not None
+        kind = about.kind if about is not None else INTERRUPTION if talking else TURN
+        directed = kind not in TO_IGNORE or bool(about and about.directed)
+        found.append(Event(0, segment.start, segment.end, kind, True, directed, talking))
+    for label in apart:
+        talking = speaks(agent, label.start) is not None
+        found.append(Event(0, label.start, label.end, label.kind, False, label.directed, talking))
+    found.sort(key=lambda event: (event.start, event.end, event.kind))
+    return [event._replace(number=number) for number, event in enumerate(found, 1)]
+
+
+def _covered(user: Sequence[Segment], label: Label) -> int | None:
+    """The utterance that a label is about as a whole."""
+    best, place = 0.0, None
+    for at, segment in enumerate(user):
+        shared = min(segment.end, label.end) - max(segment.start, label.start)
+        if shared > best and shared + EPSILON >= COVERED * segment.seconds:
+            best, place = shared, at
+    return place
+
+
+# Answers
+
+
+class Answer(NamedTuple):
+    """How the agent answered an utterance."""
+
+    event: Event
+    latency: float | None
+    """From the user's end to the agent's start; None without an answer."""
+    counted: bool
+    """The last utterance may still have been answered after the recording ended."""
+
+
+def answers(timeline: Timeline, found: Sequence[Event]) -> list[Answer]:
+    """The agent's answer to every utterance that wants one and after which it is silent."""
+    agent = timeline.agent or ()
+    starts = [segment.start for segment in agent]
+    valid = [e for e in found if e.spoken and e.directed and speaks(agent, e.end) is None]
+    made = []
+    for place, event in enumerate(valid):
+        limit = valid[place + 1].start if place + 1 < len(valid) else None
+        at = bisect_left(starts, event.end - EPSILON)
+        first = starts[at] if at < len(starts) else None
+        if first is not None and (limit is None or first <= limit + EPSILON):
+            made.append(Answer(event, max(0.0, first - event.end), True))
+        else:
+            made.append(Answer(event, None, limit is not None))
+    return made
+
+
+class First(NamedTuple):
+    """The agent's first words against the end of the user's first sentence."""
+
+    delay: float | None
+    """Negative for an early answer; None for an agent that says nothing."""
+    by: str
+    """What the two moments come from."""
+
+
+def first_response(timeline: Timeline, sentence: int = 0) -> First | None:
+    """The first response; None where the user says nothing. `sentence` counts the user's sentences from 0."""
+    by = ["annotated sentences" if timeline.sentences is not None else "user's speech"]
+    heard = timeline.sentences if timeline.sentences is not None else timeline.user or ()
+    if timeline.words is not None:
+        said: Sequence[Segment] = timeline.words
+        by.append("recognised words")
+    else:
+        said = timeline.agent or ()
+        by.append("agent's speech")
+    if len(heard) <= sentence:
+        return None
+    return First(said[0].start - heard[sentence].end if said else None, ", ".join(by))
+
+
+# Interruptions
+
+
+class Outcome(StrEnum):
+    """What became of an interruption."""
+
+    YIELDED = "yielded"
+    FINISHED = "finished"
+    NEVER_STOPPED = "never_stopped"
+    PAUSED = "paused_and_resumed"
+    SILENT = "was_silent"
+
+
+class Interruption(NamedTuple):
+    """An interruption and what the agent did."""
+
+    event: Event
+    outcome: Outcome
+    latency: float | None
+    """From the user's start to the agent's falling silent, whatever it fell silent for."""
+    in_time: bool
+    """Whether it says anything about yielding: an agent that had finished anyway had nothing to yield."""
+
+
+def interruptions(
+    timeline: Timeline, found: Sequence[Event], window: float = YIELD_WINDOW, reaction: float = REACTION
+) -> list[Interruption]:
+    """What the agent did at every interruption."""
+    agent = timeline.agent or ()
+    made = []
+    for event in found:
+        if event.kind != INTERRUPTION:
+            continue
+        speaking = speaks(agent, event.start)
+        if speaking is None:
+            made.append(Interruption(event, Outcome.SILENT, None, False))
+            continue
+        latency = speaking.end - event.start
+        again = next((s.start for s in agent if s.start >= speaking.end - EPSILON and s is not speaking), None)
+        if latency < reaction - EPSILON:
+            made.append(Interruption(event, Outcome.FINISHED, latency, False))
+        elif latency > window + EPSILON:
+            late = Outcome.FINISHED if speaking.end < event.end else Outcome.NEVER_STOPPED
+            made.append(Interruption(event, late, latency, True))
+        elif again is not None and again < event.end - EPSILON:
+            made.append(Interruption(event, Outcome.PAUSED, latency, True))
+        else:
+            made.append(Interruption(event, Outcome.YIELDED, latency, True))
+    return made
+
+
+def agent_interruptions(timeline: Timeline) -> list[Segment]:
+    """What the agent began to say while the user was speaking."""
+    user = timeline.user or ()
+    return [segment for segment in timeline.agent or () if speaks(user, segment.start) is not None]
+
+
+# What should be ignored
+
+
+class Ignored(NamedTuple):
+    """Something the agent should have ignored."""
+
+    event: Event
+    correct: bool
+    reported: bool
+    """Whether tau-voice reports it: of what happens beside the user's speech while the agent talks, only errors."""
+
+
+def ignored(
+    timeline: Timeline, found: Sequence[Event], stop: float = STOP_WINDOW, start: float = START_WINDOW
+) -> list[Ignored]:
+    """Whether the agent went on, or kept silent, at everything that it should have ignored."""
+    agent = timeline.agent or ()
+    starts = [segment.start for segment in agent]
+    made = []
+    for event in found:
+        if event.kind not in TO_IGNORE:
+            continue
+        speaking = speaks(agent, event.start)
+        if speaking is not None:
+            correct = speaking.end - event.start > stop + EPSILON
+            made.append(Ignored(event, correct, event.spoken or not correct))
+        else:
+            at = bisect_left(starts, event.start - EPSILON)
+            answered = at < len(starts) and starts[at] <= event.end + start + EPSILON
+            made.append(Ignored(event, not answered, True))
+    return made
+
+
+# Taking the turn
+
+
+class TakeOver(NamedTuple):
+    """Whether the agent took the turn at an event."""
+
+    event: Event
+    taken: bool
+    latency: float | None
+    """From the event's end to the agent's first word; None where it did not take over."""
+    words: int | None
+    """None where only the speech is known."""
+    seconds: float
+
+
+def take_overs(timeline: Timeline, found: Sequence[Event], seconds: float, words: int) -> list[TakeOver]:
+    """Whether what the agent says from each event to the next is a turn of its own, or only a sign of listening.
+
+    Pauses that follow each other are one question. Where there is a single one, all that the agent says counts.
+    """
+    asked = [event for event in found if event.kind == PAUSE or event.spoken or not timeline.user]
+    if timeline.labels:
+        marked = {(label.start, label.end) for label in timeline.labels}
+        asked = [e for e in found if (e.start, e.end) in marked or (e.spoken and _is_labelled(e, timeline.labels))]
+    asked = [e for place, e in enumerate(asked) if place == 0 or e.kind != PAUSE or asked[place - 1].kind != PAUSE]
+    said = timeline.words if timeline.words is not None else timeline.agent or ()
+    made = []
+    for place, event in enumerate(asked):
+        after = event.start if len(asked) > 1 else float("-inf")
+        before = asked[place + 1].start if place + 1 < len(asked) else float("inf")
+        own = [one for one in said if after - EPSILON <= one.start < before - EPSILON]
+        length = own[-1].end - own[0].start if own else 0.0
+        n = len(own) if timeline.words is not None else None
+        taken = bool(own) and not (length < seconds - EPSILON and (n is None or n <= words))
+        latency = own[0].start - event.end if taken else None
+        made.append(TakeOver(event, taken, latency, n, length))
+    return made
+
+
+def _is_labelled(event: Event, labels: Sequence[Label]) -> bool:
+    return any(label.kind == event.kind and label.start < event.end and label.end > event.start for label in labels)
