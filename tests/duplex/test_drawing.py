@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterator
 from itertools import pairwise
 from math import isfinite
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -233,7 +234,7 @@ def test_without_a_width_that_of_the_terminal(monkeypatch: pytest.MonkeyPatch, t
 # SVG: the bed of a lane is its whole row, so shares of it are shares of the row's time
 
 
-def parsed(timeline: Timeline, *marks: Mark, **options: int) -> ET.Element:
+def parsed(timeline: Timeline, *marks: Mark, **options: Any) -> ET.Element:
     return ET.fromstring(timeline_svg(timeline, marks, **options))
 
 

@@ -53,7 +53,7 @@ MARKS = [
     Mark(7.3, 8.1, RESPONSE, INJECTION),
     Mark(16.4, 16.2, RESPONSE, "too_early"),
 ]
-SCORES = [
+SCORES: list[dict[str, Any]] = [
     {"metric": "stop_latency", "output": "value", "value": 0.42, "label": None, "status": "scored", "reason": None},
     {"metric": "timing", "output": "kind", "value": None, "label": "C_RESUME", "status": "scored", "reason": ""},
     {"metric": "noise", "output": "value", "value": None, "label": None, "status": "skipped", "reason": INJECTION},

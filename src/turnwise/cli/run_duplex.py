@@ -36,6 +36,7 @@ def duplex(
     ] = None,
     set_: o.Set = None,
     by: o.By = None,
+    baselines: o.Baselines = False,
     allow_missing: Annotated[
         bool, typer.Option("--allow-missing", help="Score the rest where files of an experiment are missing.")
     ] = False,
@@ -76,6 +77,7 @@ def duplex(
         profile=profile,
         set=o.parse_settings(set_),
         by=by,
+        baselines=baselines,
         allow_missing=allow_missing,
         verify=verify,
         sensitivity=sensitivity,

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import field_serializer, model_validator
 
 import turnwise.duplex.metrics  # noqa: F401  (registers the metrics)
+from turnwise.duplex.baselines import BASELINES
 from turnwise.duplex.cases import PART
 from turnwise.duplex.conclusions import conclusions
 from turnwise.duplex.files import write_duplex_files
@@ -90,7 +91,7 @@ class DuplexSuite:
     profiles = (*PROFILES, TAU_VOICE)
     units = frozenset({CONVERSATION, EVENT})
     groupings = ((LANGUAGE,), (CATEGORY,), (CATEGORY, LANGUAGE), (PART,), (KIND,))
-    baselines: Mapping[str, Callable[[Any], Any]] = {}
+    baselines = BASELINES
     replaceable = frozenset({"scores", "files", "recordings"})
 
     def load(self, options: DuplexOptions) -> Source:
@@ -114,8 +115,8 @@ class DuplexSuite:
         return {LEVEL: source.level, "voice": heard}
 
     def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:
-        """The same recordings heard with other settings, where that is asked for."""
-        return GRID if config.get("sensitivity") else {}
+        """Agents that are none, and the same recordings heard with other settings, where that is asked for."""
+        return {**(BASELINES if config.get("baselines") else {}), **(GRID if config.get("sensitivity") else {})}
 
     def conclusions(self, store: Store, run: Run, results: list[dict[str, Any]]) -> list[Finding]:
         """What was left out, what looks wrong in the recordings, and the document's checklist."""

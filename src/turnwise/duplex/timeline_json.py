@@ -6,7 +6,6 @@ What is well-formed is taken in passing; only where something looks wrong is eac
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,6 @@ from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
 SPEECH_FIELDS = frozenset(("user", "agent", "labels", "sentences", "words"))
 _TEXTS = ("behaviour", "language", "category")
 _LENGTHS = ("tick", "seconds")
-FIELDS = (
-    *("key", "user", "agent", "labels", "sentences", "words", "tool_calls", "audio"),
-    *(*_TEXTS, *_LENGTHS, "metadata", "detected", "notes", "context"),
-)
-_FIELDS = frozenset(FIELDS)
 _KINDS = frozenset(KINDS)
 _A_STRETCH = "[start, end] or {start, end, text}, in seconds"
 _INFINITY = float("inf")
@@ -69,19 +63,25 @@ def from_json(value: Any, where: str, folder: Path | None = None) -> Timeline:
     """
     if not isinstance(value, Mapping):
         raise _wrong("the conversation", value, where, "an object {...}")
-    notes = _texts(value, "notes", where)
     found: dict[str, Any] = {}
-    for name, read in _READERS.items():
-        given = value.get(name)
-        if given is not None:
+    others: dict[str, Any] = {}
+    for name, given in value.items():
+        read = _READERS.get(name)
+        if read is None:
+            others[name] = given
+        elif given is not None:
             found[name] = read(given, name, where)
+    if "key" not in found:
+        _key(None, ", ".join(map(str, list(value)[:8])) or "an empty object", where)
     for side in (USER, AGENT):
         if side in found and not _well_ordered(found[side]):
-            found[side], more = in_order(found[side], side)
-            notes += [note for note in more if note not in notes]
-    if value.get("audio") is not None:
-        found["audio"] = _audio(value, where, folder)
-    return Timeline(key=_key(value, where), metadata=_metadata(value, where), notes=tuple(notes), **found)
+            found[side], notes = in_order(found[side], side)
+            found["notes"] = tuple(dict.fromkeys((*found.get("notes", ()), *notes)))
+    if folder and "audio" in found:
+        found["audio"] = tuple(folder / path for path in found["audio"])
+    if others:
+        found["metadata"] = {**found.get("metadata", {}), **_dimensions(others, where)}
+    return Timeline(**found)
 
 
 # Stretches of time
@@ -103,6 +103,7 @@ def _segments(given: Any, name: str, where: str) -> tuple[Segment, ...]:
     found = []
     start: Any
     end: Any
+    text: Any
     for one in given:
         if type(one) is list and len(one) == 2:
             start, end = one
@@ -159,64 +160,60 @@ def _label_of(one: Any, where: str) -> Label:
 # Other fields
 
 
-def _key(value: Mapping[str, Any], where: str) -> str:
-    key = value.get("key")
-    if isinstance(key, int) and not isinstance(key, bool):
-        key = str(key)
+def _key(given: Any, name: str, where: str) -> str:
+    key = str(given) if type(given) is int else given
     if not isinstance(key, str) or not key.strip() or "\x00" in key:
         raise InputError(
             "key is missing or no readable text",
             where=where,
-            found=shorten(key) if "key" in value else ", ".join(map(str, list(value)[:8])) or "an empty object",
+            found=name if given is None else shorten(given),
             expected="a text that names the conversation",
         )
     return key
 
 
-def _metadata(value: Mapping[str, Any], where: str) -> dict[str, str]:
-    given = value.get("metadata")
-    others = {} if value.keys() <= _FIELDS else {name: value[name] for name in value if name not in _FIELDS}
-    if not given and not others:
-        return {}
-    given = _object(given or {}, "metadata", where)
+def _metadata(given: Any, name: str, where: str) -> dict[str, str]:
     found = {}
-    for name, one in {**given, **others}.items():
-        if name in others and _is_typo(str(name)):
-            raise _unknown(str(name), where, FIELDS)
+    for column, one in _object(given, name, where).items():
         if one is None:
             continue
         if not isinstance(one, str | int | float):
-            if name in others:
-                raise _unknown(str(name), where, FIELDS)
-            raise _wrong(f"metadata.{name}", one, where, "a text or a number")
-        found[str(name)] = str(one).lower() if isinstance(one, bool) else str(one)
+            raise _wrong(f"{name}.{column}", one, where, "a text or a number")
+        found[str(column)] = str(one).lower() if isinstance(one, bool) else str(one)
     return found
 
 
-@lru_cache(maxsize=256)
-def _is_typo(name: str) -> bool:
-    return bool(near_misses(name, FIELDS))
+def _dimensions(others: Mapping[str, Any], where: str) -> dict[str, str]:
+    """Fields that a conversation does not have; a list among them is one that was misspelt."""
+    for name, one in others.items():
+        if not isinstance(one, str | int | float | None):
+            raise _unknown(str(name), where, tuple(_READERS))
+    return _metadata(others, "the conversation", where)
 
 
-def _audio(value: Mapping[str, Any], where: str, folder: Path | None) -> tuple[Path, ...]:
-    given = value.get("audio")
-    paths = [given] if isinstance(given, str | Path) else _list(value, "audio", where)
+def _audio(given: Any, name: str, where: str) -> tuple[Path, ...]:
+    paths = [given] if isinstance(given, str | Path) else _list(given, name, where)
     if len(paths) > 2 or not all(isinstance(one, str | Path) and str(one).strip() for one in paths):
-        raise _wrong("audio", given, where, "one stereo file, or the user's and the agent's")
-    return tuple(folder / one if folder else Path(one) for one in paths)
+        raise _wrong(name, given, where, "one stereo file, or the user's and the agent's")
+    return tuple(map(Path, paths))
 
 
-def _list(value: Mapping[str, Any], name: str, where: str) -> Sequence[Any]:
-    given = value.get(name)
-    if given is None:
-        return ()
+def _list(given: Any, name: str, where: str) -> Sequence[Any]:
     if not isinstance(given, list | tuple):
         raise _wrong(name, given, where, "a list [...]")
     return given
 
 
-def _texts(value: Mapping[str, Any], name: str, where: str) -> list[str]:
-    return [_text(one, name, where) for one in _list(value, name, where)]
+def _texts(given: Any, name: str, where: str) -> tuple[str, ...]:
+    return tuple(_text(one, name, where) for one in _list(given, name, where))
+
+
+def _moments(given: Any, name: str, where: str) -> tuple[float, ...]:
+    return tuple(_moment(one, name, where) for one in _list(given, name, where))
+
+
+def _moment(one: Any, name: str, where: str) -> float:
+    return moment(one, where, name)
 
 
 def _object(given: Any, name: str, where: str) -> Mapping[str, Any]:
@@ -231,16 +228,6 @@ def _text(one: Any, name: str, where: str) -> str:
     return one
 
 
-def _moments(given: Any, name: str, where: str) -> tuple[float, ...]:
-    if not isinstance(given, list | tuple):
-        raise _wrong(name, given, where, "a list of seconds")
-    return tuple(moment(one, where, name) for one in given)
-
-
-def _length(one: Any, name: str, where: str) -> float:
-    return moment(one, where, name)
-
-
 def _truth(one: Any, name: str, where: str) -> bool:
     if not isinstance(one, bool):
         raise _wrong(name, one, where, "true or false")
@@ -248,15 +235,19 @@ def _truth(one: Any, name: str, where: str) -> bool:
 
 
 _READERS: Mapping[str, Callable[[Any, str, str], Any]] = {
+    "key": _key,
     **dict.fromkeys(("user", "agent", "sentences", "words"), _segments),
     "labels": _labels,
     **dict.fromkeys(_TEXTS, _text),
     "tool_calls": _moments,
-    **dict.fromkeys(_LENGTHS, _length),
+    **dict.fromkeys(_LENGTHS, _moment),
+    "metadata": _metadata,
+    "audio": _audio,
     "detected": _truth,
+    "notes": _texts,
     "context": _object,
 }
-"""How each field is read that needs no other."""
+"""How each field is read: from its value, its name and its place."""
 
 
 def _wrong(name: str, found: Any, where: str, expected: str) -> InputError:

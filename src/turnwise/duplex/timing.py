@@ -323,6 +323,7 @@ def take_overs(timeline: Timeline, found: Sequence[Event], seconds: float, words
         after = event.start if len(asked) > 1 else float("-inf")
         before = asked[place + 1].start if place + 1 < len(asked) else float("inf")
         own = [one for one in said if after - EPSILON <= one.start < before - EPSILON]
+        own += [] if own else [one for one in said if one.start < after and one.end >= event.end + seconds]  # goes on
         length = own[-1].end - own[0].start if own else 0.0
         n = len(own) if timeline.words is not None else None
         taken = bool(own) and not (length < seconds - EPSILON and (n is None or n <= words))

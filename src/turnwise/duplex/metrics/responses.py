@@ -28,7 +28,6 @@ def declared(name: str, question: str, outputs: tuple[Output, ...], **changes: A
         "source": TAU,
         "optional": True,
         "profiles": OWN,
-        "baselines": False,
     }
     return MetricSpec(room=ROOM, name=name, version=1, question=question, outputs=outputs, **about | changes)
 

@@ -1,0 +1,182 @@
+"""Voice activity: when somebody speaks on a channel, to within milliseconds where there is little noise.
+
+Silero says where speech is, short-time energy where it begins and ends; without Silero energy does both. Segments are
+fine: pauses inside a turn separate them. What makes a turn of them is the caller's business.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from turnwise.audio import voice_where as where
+from turnwise.audio.voice_edges import LEAST_DBFS, Energies, Span, decibel, energies, place_edges, prominence
+from turnwise.audio.voice_settings import (
+    AUTO,
+    ENERGY,
+    SILERO,
+    ErrorBand,
+    VoiceSettings,
+    error_band,
+    grid,
+    why_not,
+)
+from turnwise.audio.wave import CLIPPED, SILENT, Samples, at_rate, from_samples
+from turnwise.kernel.errors import UsageError
+
+__all__ = [
+    "AUTO",
+    "ENERGY",
+    "SILERO",
+    "Activity",
+    "ErrorBand",
+    "Span",
+    "VoiceSettings",
+    "detect",
+    "detect_channels",
+    "error_band",
+    "grid",
+    "why_not",
+]
+
+LEAST_RATE = 4000
+"""Hz; below that there is too little of a voice."""
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """When somebody speaks on a channel, and how well that can be known."""
+
+    segments: tuple[Span, ...]
+    """In order, without overlap."""
+    seconds: float
+    """Duration of the channel."""
+    detector: str
+    """`silero` or `energy`."""
+    noise_dbfs: float
+    """Median level away from speech, between 100 Hz and 7.5 kHz; -80 at least."""
+    speech_dbfs: float | None
+    """Mean level within the segments; None where there are none."""
+    snr_db: float | None
+    """Speech without its share of noise, over the noise; None where there is no speech."""
+    clipped_share: float
+    """Share of samples at full scale."""
+
+    @property
+    def band(self) -> ErrorBand | None:
+        """How far the edges err; None where there is no speech or no promise."""
+        return error_band(self.snr_db)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Channel:
+    samples: Samples
+    rate: int
+    seconds: float
+    clipped_share: float
+    sound: Energies
+
+
+def detect(samples: Any, rate: int, settings: VoiceSettings | None = None, *, workers: int | None = None) -> Activity:
+    """Segments of speech on one channel of samples between -1 and 1; see `detect_channels`."""
+    return detect_channels([samples], rate, settings, workers=workers)[0]
+
+
+def detect_channels(
+    channels: Sequence[Any], rate: int, settings: VoiceSettings | None = None, *, workers: int | None = None
+) -> tuple[Activity, ...]:
+    """Segments of speech on each of some channels, in parallel.
+
+    Args:
+        channels: samples of one rate, each between -1 and 1. Silence and clipping are let pass.
+        rate: Hz; Silero hears 16 kHz.
+        settings: by default Silero where it is installed, otherwise energy.
+        workers: threads, by default one per processor. The result does not depend on them.
+
+    Raises:
+        UnusableAudio: no samples, or samples that are no numbers.
+        TurnwiseError: Silero is asked for and not installed.
+    """
+    settings = settings or VoiceSettings()
+    if rate < LEAST_RATE:
+        raise UsageError("the sample rate is too low for speech", found=f"{rate} Hz", expected=f"{LEAST_RATE} Hz")
+    detector = settings.chosen
+    with ThreadPoolExecutor(max(1, workers or _processors())) as pool:
+        prepared = list(pool.map(lambda samples: _prepared(samples, rate, detector), channels))
+        if detector == SILERO:
+            spans = _heard(prepared, settings, pool)
+        else:
+            spans = [where.energy_spans(channel.sound, settings) for channel in prepared]
+        jobs = zip(prepared, spans, strict=True)
+        return tuple(pool.map(lambda job: _activity(*job, detector, settings), jobs))
+
+
+def _prepared(samples: Any, rate: int, detector: str) -> _Channel:
+    wave = from_samples(samples, rate, tolerate=(SILENT, CLIPPED))
+    heard = at_rate(wave, where.RATE) if detector == SILERO else wave
+    values = heard.samples.astype(np.float32)
+    return _Channel(values, heard.rate, wave.seconds, wave.clipped_share, energies(values, heard.rate, rate))
+
+
+def _heard(channels: Sequence[_Channel], settings: VoiceSettings, pool: ThreadPoolExecutor) -> list[list[Span]]:
+    """Silero's stretches per channel; the islands of all channels are shared out among the threads."""
+    windows = [where.padded(channel.samples) for channel in channels]
+    counts = [len(samples) // where.WINDOW for samples in windows]
+    jobs = [
+        (place, island)
+        for place, (channel, count) in enumerate(zip(channels, counts, strict=True))
+        for island in where.islands(channel.sound, count, settings)
+    ]
+    # The longest first: then no thread is left alone with a long one at the end.
+    jobs.sort(key=lambda job: job[1].first - job[1].last)
+    likely = [np.zeros(count) for count in counts]
+    found = pool.map(lambda job: where.probabilities(windows[job[0]], job[1]), jobs)
+    for (place, island), values in zip(jobs, found, strict=True):
+        likely[place][island.first : island.last] = values
+    return [where.silero_spans(values, settings) for values in likely]
+
+
+def _activity(channel: _Channel, spans: Sequence[Span], detector: str, settings: VoiceSettings) -> Activity:
+    above = prominence(channel.sound, spans)
+    placed = [segment for group in place_edges(channel.sound, above, spans, settings) for segment in group]
+    voiced = where.without_tones(channel.samples, channel.rate, _apart(placed, channel.seconds), settings)
+    segments = tuple(segment for segment in voiced if segment.end_s - segment.start_s >= settings.min_speech_s)
+    noise, speech = _levels(channel.sound, spans, segments)
+    over = (
+        None
+        if speech is None
+        else float(decibel(np.array(max(10 ** (speech / 10) - 10 ** (noise / 10), 1e-12))) - noise)
+    )
+    return Activity(segments, channel.seconds, detector, noise, speech, over, channel.clipped_share)
+
+
+def _apart(segments: Sequence[Span], seconds: float) -> list[Span]:
+    """In order, within the recording, and joined where they touch: edges of neighbours may have met."""
+    joined: list[Span] = []
+    for segment in sorted(segments):
+        start, end = max(0.0, segment.start_s), min(seconds, segment.end_s)
+        if joined and start <= joined[-1].end_s:
+            joined[-1] = Span(joined[-1].start_s, max(end, joined[-1].end_s))
+        elif end > start:
+            joined.append(Span(start, end))
+    return joined
+
+
+def _levels(sound: Energies, spans: Sequence[Span], segments: Sequence[Span]) -> tuple[float, float | None]:
+    """Noise and speech in dBFS. Sounds that were taken for speech at first are neither."""
+    total: NDArray[np.float32] = sound.power.sum(axis=1)
+    quiet = total[sound.apart(spans)]
+    noise = float(decibel(np.median(quiet) if len(quiet) else np.percentile(total, 5)))
+    spoken = ~sound.apart(segments, 0.0)
+    speech = float(decibel(np.mean(total[spoken], dtype=np.float64))) if spoken.any() else None
+    return max(noise, LEAST_DBFS), speech
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
