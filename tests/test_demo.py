@@ -12,14 +12,16 @@ from turnwise.demo import DemoRun, demo_runs, examples_folder
 RUNS = {run.folder: run for run in demo_runs()}
 
 
-def evaluate(run: DemoRun) -> turnwise.Result:
-    return turnwise.evaluate(None, suite=run.room, **{**run.options, "resamples": 100})
+def evaluate(run: DemoRun, out: Path) -> turnwise.Result:
+    return turnwise.evaluate(None, suite=run.room, **{**run.options, "resamples": 100, "out": out})
 
 
 def test_every_run_has_a_folder_of_its_own() -> None:
     assert [run.folder for run in demo_runs()] == list(RUNS)
     dialogue = ["dialogue", "dialogue/version-2", "dialogue/delexicalised", "dialogue/trials"]
-    assert list(RUNS) == [*dialogue, "translation", "translation/version-2", "translation/ground-truth"]
+    translation = ["translation", "translation/version-2", "translation/ground-truth"]
+    duplex = ["duplex", "duplex/recordings", "duplex/recordings-version-2"]
+    assert list(RUNS) == [*dialogue, *translation, *duplex]
 
 
 def test_every_example_is_run() -> None:
@@ -42,7 +44,21 @@ def test_every_example_is_run() -> None:
         ("translation", "chrf"),
         ("translation", "mcd"),
         ("translation/version-2", "mcd"),
+        ("duplex", "challenge_total"),
+        ("duplex/recordings", "stop_latency"),
+        ("duplex/recordings-version-2", "stop_latency"),
     ],
 )
-def test_what_a_run_is_there_for_is_measured(folder: str, metric: str) -> None:
-    assert evaluate(RUNS[folder]).value(metric) is not None
+def test_what_a_run_is_there_for_is_measured(folder: str, metric: str, tmp_path: Path) -> None:
+    assert evaluate(RUNS[folder], tmp_path).value(metric) is not None
+
+
+def test_calls_that_cannot_be_heard_are_known_from_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turnwise.demo.find_spec", lambda _name: None)
+    runs = {run.folder: run.options for run in demo_runs()}
+    recordings = [runs[f"duplex/recordings{version}"]["recordings"] for version in ("", "-version-2")]
+    assert [(path.parent.name, path.name) for path in recordings] == [
+        ("recordings", "truth.jsonl"),
+        ("recordings_v2", "truth.jsonl"),
+    ]
+    assert all(path.is_file() for path in recordings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
     folder = examples or examples_folder()
     yield from _dialogue(folder / "dialogue")
     yield from _translation(folder / "translation")
+    yield from _duplex(folder / "duplex")
 
 
 def _dialogue(folder: Path) -> Iterator[DemoRun]:
@@ -93,6 +95,33 @@ def _translation(folder: Path) -> Iterator[DemoRun]:
             "system": "reference data",
         },
     )
+
+
+def _duplex(folder: Path) -> Iterator[DemoRun]:
+    yield DemoRun(
+        "Duplex: an experiment of a challenge, from its files to the final score",
+        "duplex",
+        "duplex",
+        {"files": folder / "experiment" / "score", "system": "example agent"},
+    )
+    heard = {"system": "example voice agent", "by": ["scenario"]}
+    yield DemoRun(
+        "Duplex: six calls to a bus company and a clinic, as they were recorded",
+        "duplex",
+        "duplex/recordings",
+        {**heard, "recordings": _calls(folder / "recordings"), "version": "1", "timelines": True},
+    )
+    yield DemoRun(
+        "Duplex: the same callers, version 2 of the agent",
+        "duplex",
+        "duplex/recordings-version-2",
+        {**heard, "recordings": _calls(folder / "recordings_v2"), "version": "2"},
+    )
+
+
+def _calls(folder: Path) -> Path:
+    """The recordings; without the packages to hear them, the file that says who speaks when."""
+    return folder if find_spec("soundfile") else folder / "truth.jsonl"
 
 
 def examples_folder() -> Path:

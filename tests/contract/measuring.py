@@ -22,6 +22,11 @@ class Found(NamedTuple):
     measurement: Measurement
     value: float | None
 
+    @property
+    def scored(self) -> bool:
+        """Whether there is a value or a label."""
+        return self.value is not None or self.measurement.label is not None
+
 
 def measure(metric: Metric, batch: Any, without: Collection[str] = ()) -> list[Found]:
     """Every measurement of a batch, but for some variants, each with its value worked out on its own."""
@@ -72,8 +77,8 @@ def _unordered(value: Any) -> Any:
 
 def all_settings(spec: MetricSpec) -> Iterator[Settings]:
     """Each profile, and each parameter set to each value it can have (numbers: their default)."""
-    yield Settings("turnwise")
-    yield Settings("spec")
+    for profile in dict.fromkeys(("turnwise", "spec", *spec.profiles)):
+        yield Settings(profile)
     for parameter in spec.parameters:
         others = parameter.choices or ((not parameter.default,) if isinstance(parameter.default, bool) else ())
         for value in others:
@@ -83,6 +88,7 @@ def all_settings(spec: MetricSpec) -> Iterator[Settings]:
 
 def best(output: Output) -> float:
     """The best value of an output's range in its direction."""
+    assert output.direction is not Direction.NEITHER, f"{output.name} is neither good nor bad"
     value = output.range[1] if output.direction is Direction.HIGHER else output.range[0]
     assert value is not None, f"{output.name} has no best value: its range is {output.range}"
     return value

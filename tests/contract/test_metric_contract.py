@@ -17,7 +17,7 @@ from tests.contract.measuring import Found, Table, all_settings, best, by_unit, 
 from tests.contract.rooms import ADAPTERS, metrics_of
 from turnwise.engine.measure import Workload
 from turnwise.kernel.derived import Derived
-from turnwise.kernel.metric import Metric, Settings
+from turnwise.kernel.metric import Direction, Metric, Output, Settings
 from turnwise.kernel.rollup import Pooled
 from turnwise.kernel.score import Score, Status
 from turnwise.rooms import get_suite
@@ -55,8 +55,16 @@ def settled(metric: Metric, batch: Any) -> list[Found]:
 def with_other_settings(room: str, name: str) -> Iterator[Metric]:
     metric = metrics_of(room)[name]
     assert not isinstance(metric, Derived)
-    for chosen in all_settings(metric.spec):
-        yield metric(Settings(chosen.profile, chosen.values, ADAPTERS[room].CONTEXT))
+    usual, others = ADAPTERS[room].CONTEXT, getattr(ADAPTERS[room], "OTHER_CONTEXTS", ())
+    for context in (usual, *others):
+        if context is usual or any(context.get(key) != usual.get(key) for key in metric.spec.context):
+            for chosen in all_settings(metric.spec):
+                yield metric(Settings(chosen.profile, chosen.values, context))
+
+
+def labels_of(output: Output) -> set[str]:
+    """The labels whose share is told, where an output has labels instead of numbers."""
+    return set() if output.statistics else {step.label for rollup in output.rollups for step in rollup.steps}
 
 
 def perfectible_settings(room: str, name: str) -> Iterator[Metric]:
@@ -106,6 +114,7 @@ def test_only_what_was_declared(room: str, name: str, data: st.DataObject) -> No
             assert output in outputs
             assert found.status is not Status.ERROR
             assert (found.statistics is None) == (value is None)
+            assert found.label is None or found.label in labels_of(outputs[output])
             assert found.parts is None or metric.spec.part is not None
             given_vectors = [] if found.statistics is None else [found.statistics]
             for vector in (*given_vectors, *vectors(found.parts).values()):
@@ -176,6 +185,18 @@ def test_shards_add_up(room: str, name: str, data: st.DataObject) -> None:
                 np.testing.assert_allclose(both.value(a.totals.sum(axis=0) + b.totals.sum(axis=0)), both.point())
 
 
+@every_metric
+@quick
+@given(data=st.data())
+def test_the_shares_of_labels_add_up_to_1(room: str, name: str, data: st.DataObject) -> None:
+    adapter, records = drawn(data, room)
+    metric = made(room, name)
+    found = settled(metric, adapter.batch(records))
+    for output in (one for one in metric.outputs if labels_of(one)):
+        shares = [rolled_up(metric, output, found, rollup) for rollup in output.rollups]
+        assert None in shares or sum(share for share in shares if share is not None) == pytest.approx(1)
+
+
 # --- known systems ------------------------------------------------------------------------------------------
 
 SCORING = [(room, name) for room, name in MEASURED if name not in ADAPTERS[room].NEEDS_MODEL]
@@ -184,12 +205,26 @@ scoring = pytest.mark.parametrize(("room", "name"), SCORING, ids=["/".join(one) 
 perfectible = pytest.mark.parametrize(("room", "name"), PERFECTIBLE, ids=["/".join(one) for one in PERFECTIBLE])
 
 
+def aims(metric: Metric, output: Output, scored: list[Found]) -> list[Any]:
+    """What each unit gets from a perfect system: the best value, unless the room says that something else is right."""
+    special = getattr(ADAPTERS[metric.spec.room], "aim", lambda *_: None)
+    found = [special(metric.spec.name, output, one.unit) for one in scored]
+    return [best(output) if one is None else pytest.approx(one) for one in found]
+
+
 def assert_perfect(metric: Metric, found: list[Found]) -> None:
     for output in metric.outputs:
+        if output.direction is Direction.NEITHER:
+            continue
         scored = [one for one in found if one.output == output.name and one.value is not None]
-        assert [one for one in scored if one.value != best(output)] == []
+        aimed = aims(metric, output, scored)
+        assert [(one, aim) for one, aim in zip(scored, aimed, strict=True) if one.value != aim] == []
+        numbers = [one.value for one in scored if one.value is not None]
         for rollup in output.rollups if scored else ():
-            assert rolled_up(metric, output, found, rollup) == pytest.approx(best(output))
+            # Usually all units have the same value, and so has the whole.
+            rolled = rolled_up(metric, output, found, rollup)
+            assert rolled is not None
+            assert min(numbers) - 1e-9 <= rolled <= max(numbers) + 1e-9
     assert all(one.measurement.status is not Status.ERROR for one in found)
 
 
@@ -209,9 +244,11 @@ def test_perfect_input_is_scored(room: str, name: str) -> None:
     records = adapter.exemplary() if name in adapter.NOT_IN_EXAMPLES else adapter.examples()
     batch = adapter.batch(adapter.perfect(records))
     found = settled(metric, batch)
-    units = len(list(batch.split(metric.spec.unit)))
+    asks = getattr(adapter, "asks", lambda *_: True)
+    units = [unit for unit, _ in batch.split(metric.spec.unit)]
     for output in metric.outputs:
-        assert sum(one.value is not None for one in found if one.output == output.name) > units / 2
+        asked = sum(asks(name, output.name, unit) for unit in units)
+        assert sum(one.scored for one in found if one.output == output.name) > asked / 2
     assert_perfect(metric, found)
 
 
@@ -223,7 +260,7 @@ def test_exemplary_records_get_the_best_value(room: str, name: str) -> None:
         for records in (adapter.exemplary(), adapter.perfect(adapter.exemplary())):
             found = settled(metric, adapter.batch(records))
             for output in metric.outputs:
-                assert any(one.value is not None for one in found if one.output == output.name), output.name
+                assert any(one.scored for one in found if one.output == output.name), output.name
             if name not in adapter.NO_BEST_VALUE:
                 assert_perfect(metric, found)
 

@@ -284,7 +284,8 @@ def test_an_overlap_is_a_rectangle_over_both_lanes() -> None:
 
 def test_a_bracket_lies_at_the_share_of_its_latency() -> None:
     root = parsed(TEN, Mark(2.0, 3.0, STOP, "yielded"))
-    (path,) = having(root, "path", "stop")[1:]  # the first are the guides from the lanes
+    *guides, path = having(root, "path", "stop")
+    assert all("guide" in guide.get("class", "") for guide in guides)
     left, width = (float(having(root, "rect", "bed")[0].get(name, "")) for name in ("x", "width"))
     assert bracket_ends(path) == pytest.approx((left + 0.2 * width, left + 0.3 * width), abs=0.1)
     assert "stop 1.00 s yielded" in words_of(root)
@@ -316,8 +317,13 @@ def test_a_long_conversation_has_rows_of_one_scale_and_loses_nothing() -> None:
 
 def test_a_bracket_over_two_rows_is_open_where_it_was_cut() -> None:
     timeline = Timeline("t", user=(Segment(0, 40),), agent=(), seconds=40)
-    paths = having(parsed(timeline, Mark(15.0, 25.0, STOP)), "path", "bracket")
+    root = parsed(timeline, Mark(15.0, 25.0, STOP))
+    paths = having(root, "path", "bracket")
     assert [re.sub(r"[\d. ]", "", path.get("d", "")) for path in paths] == ["MVH", "MHV"]
+    # At three quarters of the first 20 s and a quarter of the next; none where a row ends.
+    left, width = (float(having(root, "rect", "bed")[0].get(name, "")) for name in ("x", "width"))
+    guides = [float(re.findall(r"M([\d.]+)", path.get("d", ""))[0]) for path in having(root, "path", "guide")]
+    assert guides == pytest.approx([left + 0.75 * width, left + 0.25 * width], abs=0.1)
 
 
 def test_brackets_at_one_moment_stand_on_levels_of_their_own() -> None:

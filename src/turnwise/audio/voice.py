@@ -45,6 +45,8 @@ __all__ = [
     "why_not",
 ]
 
+LEAST_S = 0.03
+"""Shorter segments are clicks between words."""
 LEAST_RATE = 4000
 """Hz; below that there is too little of a voice."""
 
@@ -114,7 +116,7 @@ def detect_channels(
         else:
             spans = [where.energy_spans(channel.sound, settings) for channel in prepared]
         jobs = zip(prepared, spans, strict=True)
-        return tuple(pool.map(lambda job: _activity(*job, detector, settings), jobs))
+        return tuple(pool.map(lambda job: _activity(job[0], job[1], detector, settings), jobs))
 
 
 def _prepared(samples: Any, rate: int, detector: str) -> _Channel:
@@ -126,7 +128,7 @@ def _prepared(samples: Any, rate: int, detector: str) -> _Channel:
 
 def _heard(channels: Sequence[_Channel], settings: VoiceSettings, pool: ThreadPoolExecutor) -> list[list[Span]]:
     """Silero's stretches per channel; the islands of all channels are shared out among the threads."""
-    windows = [where.padded(channel.samples) for channel in channels]
+    windows = [where.prepared(channel.samples, channel.sound, settings) for channel in channels]
     counts = [len(samples) // where.WINDOW for samples in windows]
     jobs = [
         (place, island)
@@ -146,13 +148,9 @@ def _activity(channel: _Channel, spans: Sequence[Span], detector: str, settings:
     above = prominence(channel.sound, spans)
     placed = [segment for group in place_edges(channel.sound, above, spans, settings) for segment in group]
     voiced = where.without_tones(channel.samples, channel.rate, _apart(placed, channel.seconds), settings)
-    segments = tuple(segment for segment in voiced if segment.end_s - segment.start_s >= settings.min_speech_s)
+    segments = tuple(segment for segment in voiced if segment.end_s - segment.start_s >= LEAST_S)
     noise, speech = _levels(channel.sound, spans, segments)
-    over = (
-        None
-        if speech is None
-        else float(decibel(np.array(max(10 ** (speech / 10) - 10 ** (noise / 10), 1e-12))) - noise)
-    )
+    over = None if speech is None else float(decibel(10 ** (speech / 10) - 10 ** (noise / 10))) - noise
     return Activity(segments, channel.seconds, detector, noise, speech, over, channel.clipped_share)
 
 

@@ -1,7 +1,7 @@
 """Where speech begins and ends, by short-time energy in bands above the noise around it.
 
-A detector says roughly where speech is; its edges are late, and by how much depends on the voice. Here each edge moves to
-where the sound itself appears or disappears. Where noise hides the edge, the detector's is kept within limits.
+A detector says roughly where speech is; its edges are late, and by how much depends on the voice. Here each edge moves
+to where the sound itself appears or disappears. Where noise hides the edge, the detector's is kept within limits.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from turnwise.audio.voice_settings import VoiceSettings
 from turnwise.audio.wave import Samples
@@ -89,7 +89,7 @@ def energies(samples: Samples, rate: int, original_rate: int | None = None) -> E
     return Energies(power, step / rate)
 
 
-def decibel(power: NDArray[np.floating]) -> Vector:
+def decibel(power: ArrayLike) -> Vector:
     """10 log10, with nothing at -200."""
     return np.asarray(10 * np.log10(np.maximum(power, 1e-20)), dtype=np.float64)
 
@@ -156,9 +156,9 @@ def prominence(sound: Energies, spans: Sequence[Span]) -> Prominence:
 def place_edges(sound: Energies, above: Prominence, spans: Sequence[Span], settings: VoiceSettings) -> list[list[Span]]:
     """For each span the segments in it, with the edges where the sound has them.
 
-    A step is sound where its average over 25 ms rises above the noise and is at most `depth_db` below the loudest step of
-    the span. Sound outside the span is followed over gaps up to `edge_gap_s`, inside it gaps from `min_silence_s` on
-    separate segments, and the outermost edges stay within `edge_window_s` of the span's.
+    A step is sound where its average over 25 ms rises above the noise and is at most `depth_db` below the loudest step
+    of the span. Sound outside the span is followed over gaps up to `edge_gap_s`, inside it gaps from `min_silence_s`
+    on separate segments, and the outermost edges stay within `edge_window_s` of the span's.
 
     The less of the speech rises above the noise, the less of its faint end can be seen: what moves an edge inwards is
     then limited, down to the usual lateness of Silero (90 ms) where only the loudest 15 dB are seen.

@@ -57,24 +57,26 @@ class VoiceSettings:
     """Probability (of a window of 32 ms) at which Silero begins to hear speech."""
     hysteresis: float = 0.15
     """Speech goes on until the probability is this much below the threshold."""
-    certainty: float = 0.68
+    certainty: float = 0.72
     """Mean probability below which a stretch is dropped: tones and notes make Silero hesitate, words hardly ever."""
     bridge_s: float = 0.3
     """Stretches of Silero's with less between them are one: what lies in between is left to the energy, because the
     probability within a sentence depends on what was heard many seconds before."""
     min_silence_s: float = 0.15
     """Silence inside such a stretch that separates two segments. Shorter ones are closures of plosives."""
-    min_speech_s: float = 0.08
-    """Shorter segments are dropped."""
+    min_speech_s: float = 0.15
+    """Shorter stretches of Silero's are dropped. It ends them late: a word as short as `no` comes to 0.2 s."""
     edge_window_s: float = 0.25
     """How far from Silero's edge the energy may place it."""
     edge_gap_s: float = 0.08
-    """Silence beyond which sound outside Silero's stretch is no longer part of the word, e.g. before a final plosive."""
+    """Silence beyond which sound outside Silero's stretch is not part of the word; it is before a final plosive."""
     depth_db: float = 43.0
     """Sound this far below the loudest 10 ms of its segment no longer counts as speech."""
-    steady_most: float = 0.3
-    """Largest share of a segment whose strongest spectral line may stand still, as those of tones, dialling and notes do.
-    In speech it was 0.03 on average and 0.23 at most."""
+    steady_most: float = 0.5
+    """Largest share of a segment in which the strongest spectral line may stand still, as in tones, dialling and notes.
+    In speech it was 0.04 on average and 0.25 at most, and 0.43 in synthetic voices made to speak on one pitch."""
+    most_gain_db: float = 20.0
+    """How much a quiet channel may be amplified for Silero, which overlooks words with peaks around -35 dBFS."""
     energy_db: float = 9.0
     """How far above the noise sound has to rise for the energy detector."""
     skip: bool = True
@@ -90,7 +92,15 @@ class VoiceSettings:
         if not 0 <= self.hysteresis < self.threshold < 1:
             found = f"threshold {self.threshold}, hysteresis {self.hysteresis}"
             raise UsageError("a threshold lies below 1 and above its hysteresis", found=found)
-        for name in ("bridge_s", "min_silence_s", "min_speech_s", "edge_window_s", "edge_gap_s", "depth_db"):
+        for name in (
+            "bridge_s",
+            "min_silence_s",
+            "min_speech_s",
+            "edge_window_s",
+            "edge_gap_s",
+            "depth_db",
+            "most_gain_db",
+        ):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name} is not negative", found=str(getattr(self, name)))
 

@@ -1,8 +1,8 @@
 """Where there is speech, roughly: Silero's probabilities or energy alone, and what only sounds like speech left out.
 
-Edges are placed elsewhere (`voice_edges`). Silero remembers what it heard for many seconds, so that what it says of a word
-depends on the conversation before. Where nothing can be heard it is not asked, and begins anew with the next sound: that
-costs less and makes the answer a matter of what is near.
+Edges are placed elsewhere (`voice_edges`). Silero remembers what it heard for many seconds, so that what it says of a
+word depends on the conversation before. Where nothing can be heard it is not asked, and begins anew with the next
+sound: that costs less and makes the answer a matter of what is near.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ NOTHING_DBFS = -72.0
 """What is quieter than this is not speech, whatever the noise."""
 QUIET_DBFS, QUIET_DB = -50.0, 4.0
 """Nor is what is quieter than this and does not rise so far above the noise for 50 ms."""
+LOUD_DBFS = -22.0
+"""Where amplified speech is as loud as it is in ordinary recordings."""
 BEFORE_S, AFTER_S = 0.5, 0.4
 """What Silero hears before and after sound."""
 
@@ -65,10 +67,15 @@ def islands(sound: Energies, count: int, settings: VoiceSettings) -> list[Island
     return found
 
 
-def padded(samples: Samples) -> NDArray[np.float32]:
-    """Samples at 16 kHz as whole windows, in memory of their own: the package wants to be able to write."""
+def prepared(samples: Samples, sound: Energies, settings: VoiceSettings) -> NDArray[np.float32]:
+    """Samples at 16 kHz as whole windows, amplified until the loudest second of steps is at -22 dBFS.
+
+    In memory of their own: the package wants to be able to write.
+    """
+    level = np.sort(sound.power.sum(axis=1))[-round(1 / sound.step_s) :].mean(dtype=np.float64)
+    gain = float(np.clip(LOUD_DBFS - decibel(level), 0, settings.most_gain_db))
     windows = np.zeros(-(-len(samples) // WINDOW) * WINDOW, dtype=np.float32)
-    windows[: len(samples)] = samples
+    np.multiply(samples, np.float32(10 ** (gain / 20)), out=windows[: len(samples)])
     return windows
 
 
@@ -110,7 +117,9 @@ def silero_spans(likely: Vector, settings: VoiceSettings) -> list[Span]:
     spans = []
     for group in _groups(firsts, lasts, settings.bridge_s / _WINDOW_S):
         starts, ends = firsts[group], lasts[group]
-        if (total[ends] - total[starts]).sum() >= settings.certainty * (ends - starts).sum():
+        count = (ends - starts).sum()
+        sure_enough = (total[ends] - total[starts]).sum() >= settings.certainty * count
+        if sure_enough and count * _WINDOW_S >= settings.min_speech_s:
             spans.append(Span(float(starts[0] * _WINDOW_S), float(ends[-1] * _WINDOW_S)))
     return spans
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from turnwise import __version__
-from turnwise.cli import audio, db, demo, doctor, export, metrics, models, run, runs, show
+from turnwise.cli import audio, db, demo, doctor, export, metrics, models, run, runs, scenarios, show
 
 app = typer.Typer(
     name="turnwise",
@@ -41,6 +41,7 @@ app.command("show")(show.show)
 app.command("metrics")(metrics.metrics)
 app.command("export")(export.export)
 app.command("doctor")(doctor.doctor)
+app.add_typer(scenarios.app, name="scenarios")
 app.add_typer(audio.app, name="audio")
 app.add_typer(models.app, name="models")
 app.add_typer(db.app, name="db")

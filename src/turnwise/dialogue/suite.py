@@ -132,7 +132,7 @@ class DialogueSuite:
         """`turns` and `dialogues`, each as `.csv` and `.jsonl`, and `rewrites.csv`."""
         return write_dialogue_files(store, run, source, folder)
 
-    def draw(self, item: Mapping[str, Any], width: int | None = None, colour: bool = False) -> str:
+    def draw(self, item: Mapping[str, Any], *, colour: bool = False, encoding: str = "utf-8") -> str:
         """Nothing: what was said is text."""
         return ""
 

@@ -72,7 +72,7 @@ def _write_timelines(store: Store, run: Run, folder: Path) -> list[Path]:
             if "user" not in content:
                 continue
             file.write(f"{dumps(content)}\n")
-            if content.get("context"):
+            if "latency_assistant_turns" in content.get("context", {}):
                 inner = make_folder(folder / "contexts")
                 contexts.append(write_json(inner / f"{_plain(item['id'])}.json", content["context"]))
     return [path, *contexts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from turnwise.duplex.records import Timeline
-from turnwise.duplex.timing import answers, events, first_response, interruptions
+from turnwise.duplex.timing import answers, events, first_response, interruptions, user_turns
 
 STOP, RESPONSE, FIRST_RESPONSE = "stop latency", "response latency", "first response delay"
 
@@ -37,7 +37,7 @@ def marks_of(timeline: Timeline) -> list[Mark]:
         if answer.latency is not None:
             marks.append(Mark(answer.event.end, answer.event.end + answer.latency, RESPONSE))
     first = first_response(timeline)
-    heard = timeline.sentences if timeline.sentences is not None else timeline.user or ()
+    heard = timeline.sentences if timeline.sentences is not None else user_turns(timeline)
     if first is not None and first.delay is not None:
         end = heard[0].end
         if not any(abs(mark.start - end) < 0.1 and mark.kind == RESPONSE for mark in marks):

@@ -168,8 +168,10 @@ class _Picture:
         for label, level in zip(above, raised, strict=True):
             self.bracket(label, user - 9 - level * _LABEL, 5, -5)
         for mark, level in zip(below, sunk, strict=True):  # before the words, which would be crossed out
-            ends = "".join(f"M{x:.1f} {user:.0f}V{under + 8 + level * _BRACKET:.0f}" for x in (mark.left, mark.right))
-            self.parts.append(f'<path class="{mark.colour} guide" d="{ends}"/>')
+            for x, cut in zip((mark.left, mark.right), mark.opened, strict=True):
+                if not cut:
+                    down = f"M{x:.1f} {user:.0f}V{under + 8 + level * _BRACKET:.0f}"
+                    self.parts.append(f'<path class="{mark.colour} guide" d="{down}"/>')
         for mark, level in zip(below, sunk, strict=True):
             self.bracket(mark, under + 8 + level * _BRACKET, -6, 19)
         self.y = under + _BRACKET * (max(sunk, default=-1) + 1) + 20

@@ -25,7 +25,8 @@ from turnwise.duplex.formats import (
     textgrid,
     timelines,
 )
-from turnwise.duplex.formats.base import AUDIO, Conversations, Listing, listing
+from turnwise.duplex.formats.base import Conversations
+from turnwise.duplex.formats.listing import AUDIO, Listing, listing
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 
 

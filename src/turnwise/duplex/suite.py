@@ -14,7 +14,7 @@ from turnwise.duplex.cases import PART
 from turnwise.duplex.conclusions import conclusions
 from turnwise.duplex.files import write_duplex_files
 from turnwise.duplex.lanes import draw_text
-from turnwise.duplex.listen import GRID, Ear, voice_named
+from turnwise.duplex.listen import Ear, other_ears, voice_named
 from turnwise.duplex.load import FiledSource, HeardSource, load_files, load_scores
 from turnwise.duplex.marks import marks_of
 from turnwise.duplex.metrics.base import LEVEL, TAU_VOICE
@@ -105,7 +105,12 @@ class DuplexSuite:
         given = options.recordings
         assert given is not None
         conversations = read_conversations(given.resolve() if isinstance(given, Path) else given, options.format)
-        return HeardSource(conversations, Ear(voice_named(options.detector)))
+        source = HeardSource(conversations, Ear(voice_named(options.detector)))
+        if options.sensitivity and not source.with_audio:
+            raise UsageError(
+                "--sensitivity needs audio to listen to again", found=f"{conversations.name}: who spoke when is given"
+            )
+        return source
 
     def context(self, options: DuplexOptions, source: Source) -> Mapping[str, str]:
         """What a case is, and how the audio was heard."""
@@ -116,7 +121,8 @@ class DuplexSuite:
 
     def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:
         """Agents that are none, and the same recordings heard with other settings, where that is asked for."""
-        return {**(BASELINES if config.get("baselines") else {}), **(GRID if config.get("sensitivity") else {})}
+        baselines = BASELINES if config.get("baselines") else {}
+        return {**baselines, **(other_ears(config.get("detector")) if config.get("sensitivity") else {})}
 
     def conclusions(self, store: Store, run: Run, results: list[dict[str, Any]]) -> list[Finding]:
         """What was left out, what looks wrong in the recordings, and the document's checklist."""
@@ -126,13 +132,13 @@ class DuplexSuite:
         """`all.json` and the files of every category; timelines and events of recordings."""
         return write_duplex_files(store, run, source, folder)
 
-    def draw(self, item: Mapping[str, Any], width: int | None = None, colour: bool = False) -> str:
+    def draw(self, item: Mapping[str, Any], *, colour: bool = False, encoding: str = "utf-8") -> str:
         """The two lanes of a conversation."""
         content = item["content"] or {}
         if item["kind"] != CONVERSATION or "user" not in content or "unusable" in content:
             return ""
         timeline = from_json(content, str(item["id"]))
-        return draw_text(timeline, marks_of(timeline), width, colour)
+        return draw_text(timeline, marks_of(timeline), colour=colour, encoding=encoding)
 
 
 SUITE = DuplexSuite()

@@ -16,7 +16,6 @@ from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
 SPEECH_FIELDS = frozenset(("user", "agent", "labels", "sentences", "words"))
 _TEXTS = ("behaviour", "language", "category")
 _LENGTHS = ("tick", "seconds")
-_KINDS = frozenset(KINDS)
 _A_STRETCH = "[start, end] or {start, end, text}, in seconds"
 _INFINITY = float("inf")
 _make = tuple.__new__  # half the time of calling the class, and there are many
@@ -138,7 +137,7 @@ def _labels(given: Any, name: str, where: str) -> tuple[Label, ...]:
         raise _wrong(name, given, where, "a list of {start, end, label, text}")
     found = []
     for one in given:
-        if type(one) is dict and len(one) == 3 and one.get("label") in _KINDS:
+        if type(one) is dict and len(one) == 3 and one.get("label") in KINDS:
             start, end = one.get("start"), one.get("end")
             if type(start) is float and type(end) is float and 0 <= start <= end < _INFINITY:
                 found.append(Label(start, end, one["label"]))
@@ -154,7 +153,7 @@ def _label_of(one: Any, where: str) -> Label:
     name, directed = fields.get("label"), _truth(fields.get("directed", False), "directed", where)
     if not isinstance(name, str):
         raise _wrong("label", name, where, f"one of {', '.join(KINDS)}")
-    return Label(start, end, name if name in _KINDS else kind_named(name, where), text, directed)
+    return Label(start, end, name if name in KINDS else kind_named(name, where), text, directed)
 
 
 # Other fields

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from turnwise.duplex.records import (
     INTERRUPTION,
     PAUSE,
+    TASK,
     TO_IGNORE,
     TURN,
     Label,
@@ -113,9 +114,29 @@ def speaks(segments: Sequence[Segment], moment: float) -> Segment | None:
     return segments[place] if place >= 0 and segments[place].holds(moment) else None
 
 
+def user_turns(timeline: Timeline) -> tuple[Segment, ...]:
+    """The user's speech; where somebody marked a silence as a pause, the turn goes on behind it."""
+    user = timeline.user or ()
+    pauses = [label for label in timeline.labels if label.kind == PAUSE and label.end > label.start]
+    found: list[Segment] = []
+    for segment in user if pauses else ():
+        last = found[-1] if found else None
+        if last and any(p.start < segment.start and p.end > last.end and _is_silence(last, segment, p) for p in pauses):
+            found[-1] = Segment(last.start, segment.end, " ".join(filter(None, (last.text, segment.text))))
+        else:
+            found.append(segment)
+    return tuple(found) if pauses else user
+
+
+def _is_silence(before: Segment, after: Segment, label: Label) -> bool:
+    """Whether a label is about the silence between two segments: most of the label, or most of the silence."""
+    shared = min(after.start, label.end) - max(before.end, label.start)
+    return shared >= COVERED * min(label.end - label.start, after.start - before.end) - EPSILON
+
+
 def events(timeline: Timeline) -> list[Event]:
     """The user's utterances, each with its kind, and whatever is labelled beside or inside them, by time."""
-    user, agent = timeline.user or (), timeline.agent or ()
+    user, agent = user_turns(timeline), timeline.agent or ()
     whole: dict[int, Label] = {}
     apart: list[Label] = []
     for label in timeline.labels:
@@ -190,7 +211,7 @@ class First(NamedTuple):
 def first_response(timeline: Timeline, sentence: int = 0) -> First | None:
     """The first response; None where the user says nothing. `sentence` counts the user's sentences from 0."""
     by = ["annotated sentences" if timeline.sentences is not None else "user's speech"]
-    heard = timeline.sentences if timeline.sentences is not None else timeline.user or ()
+    heard = timeline.sentences if timeline.sentences is not None else user_turns(timeline)
     if timeline.words is not None:
         said: Sequence[Segment] = timeline.words
         by.append("recognised words")
@@ -255,7 +276,7 @@ def interruptions(
 
 def agent_interruptions(timeline: Timeline) -> list[Segment]:
     """What the agent began to say while the user was speaking."""
-    user = timeline.user or ()
+    user = user_turns(timeline)
     return [segment for segment in timeline.agent or () if speaks(user, segment.start) is not None]
 
 
@@ -308,27 +329,34 @@ class TakeOver(NamedTuple):
 
 
 def take_overs(timeline: Timeline, found: Sequence[Event], seconds: float, words: int) -> list[TakeOver]:
-    """Whether what the agent says from each event to the next is a turn of its own, or only a sign of listening.
+    """Whether what the agent says at each event is a turn of its own, or only a sign of listening.
 
-    Pauses that follow each other are one question. Where there is a single one, all that the agent says counts.
+    What it says from one event to the next counts, at a pause to the end of the user's turn. Pauses that follow each
+    other are one question. A benchmark's recording asks one question, and all that the agent says is the answer.
     """
-    asked = [event for event in found if event.kind == PAUSE or event.spoken or not timeline.user]
+    asked = [event for event in found if event.spoken or event.kind == PAUSE]
     if timeline.labels:
         marked = {(label.start, label.end) for label in timeline.labels}
         asked = [e for e in found if (e.start, e.end) in marked or (e.spoken and _is_labelled(e, timeline.labels))]
     asked = [e for place, e in enumerate(asked) if place == 0 or e.kind != PAUSE or asked[place - 1].kind != PAUSE]
     said = timeline.words if timeline.words is not None else timeline.agent or ()
+    whole = TASK in timeline.metadata and len(asked) == 1
     made = []
     for place, event in enumerate(asked):
-        after = event.start if len(asked) > 1 else float("-inf")
         before = asked[place + 1].start if place + 1 < len(asked) else float("inf")
-        own = [one for one in said if after - EPSILON <= one.start < before - EPSILON]
-        own += [] if own else [one for one in said if one.start < after and one.end >= event.end + seconds]  # goes on
+        if event.kind == PAUSE:
+            turn = next((one for one in user_turns(timeline) if one.start < event.end and event.start < one.end), None)
+            before = max(event.end, turn.end if turn else event.end)
+        after, before = (float("-inf"), float("inf")) if whole else (event.start - EPSILON, before - EPSILON)
+        own = [one for one in said if after <= one.start < before]
+        goes_on = event.kind in (TURN, PAUSE) and any(
+            one.start < event.start and one.end >= event.end + seconds for one in said
+        )
         length = own[-1].end - own[0].start if own else 0.0
         n = len(own) if timeline.words is not None else None
         taken = bool(own) and not (length < seconds - EPSILON and (n is None or n <= words))
         latency = own[0].start - event.end if taken else None
-        made.append(TakeOver(event, taken, latency, n, length))
+        made.append(TakeOver(event, taken or goes_on, latency, n, length))
     return made
 
 

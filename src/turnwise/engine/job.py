@@ -127,7 +127,7 @@ class Suite(Protocol):
         """The room's own files."""
         ...
 
-    def draw(self, item: Mapping[str, Any], width: int | None = None, colour: bool = False) -> str:
+    def draw(self, item: Mapping[str, Any], *, colour: bool = False, encoding: str = "utf-8") -> str:
         """A picture of one kept item for the terminal; empty where there is nothing to draw."""
         ...
 

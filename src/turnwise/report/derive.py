@@ -80,6 +80,8 @@ def derived_after_rollup(
         value = None if pooled is None or missing else float(pooled.point()[0])
         if value is not None and not np.isfinite(value):
             value, missing = None, {NOT_FINITE: 1}
+        if len(missing) > 1:  # one value is missing once, whatever it lacks
+            missing = {f"missing input: {', '.join(name.removeprefix('missing input: ') for name in missing)}": 1}
         yield key, value, pooled, missing
 
 

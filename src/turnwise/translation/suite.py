@@ -221,7 +221,7 @@ class TranslationSuite:
         """The document's tree of results."""
         return write_translation_files(store, run, folder)
 
-    def draw(self, item: Mapping[str, Any], width: int | None = None, colour: bool = False) -> str:
+    def draw(self, item: Mapping[str, Any], *, colour: bool = False, encoding: str = "utf-8") -> str:
         """Nothing: a sample is shown as text, and heard on the page."""
         return ""
 

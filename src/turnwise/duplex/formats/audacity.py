@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from turnwise.duplex.formats.annotation import Annotation
-from turnwise.duplex.formats.base import Conversations, Listing
+from turnwise.duplex.formats.base import Conversations
 from turnwise.duplex.formats.files import UTF_16, read_start, text_lines
+from turnwise.duplex.formats.listing import Listing
 from turnwise.duplex.formats.spans import moment_from_text
 from turnwise.duplex.formats.tracks import Tracks
 from turnwise.kernel.errors import InputError, shorten
@@ -23,13 +24,14 @@ _FREQUENCIES = "\\"
 
 def is_track(path: Path) -> bool:
     """Whether a text file begins like a label track."""
-    start = read_start(path)
-    text = start.decode("utf-16" if start.startswith(UTF_16) else "utf-8", "ignore")
-    first = next((line for line in text.split("\n") if line.strip()), "").split("\t")
+    data = read_start(path)
+    text = data.decode("utf-16" if data.startswith(UTF_16) else "utf-8", "ignore")
+    first = next((line for line in text.split("\n") if line.strip()), "")
     try:
-        return len(first) > 1 and [float(one) for one in first[:2]] != []
+        start_and_end = [float(one) for one in first.split("\t")[:2]]
     except ValueError:
         return False
+    return len(start_and_end) == 2
 
 
 def annotate(path: Path, side: str | None, found: Annotation) -> None:

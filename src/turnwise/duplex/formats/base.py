@@ -7,23 +7,20 @@ inside is the business of the formats; how bytes become text and values, of `tur
 
 from __future__ import annotations
 
-import hashlib
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
-from turnwise.audio.wave import extra
+from turnwise.duplex.formats.listing import Listing, digest
 from turnwise.duplex.formats.spans import AGENT, USER, in_order, merged
 from turnwise.duplex.records import Timeline
 from turnwise.engine.plan import Finding
-from turnwise.kernel.errors import InputError, TurnwiseError, UsageError, shorten
+from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 from turnwise.kernel.jsontext import clean
 
-AUDIO = (".wav", ".flac")
 NAMED = 3
 """Conversations that a finding names; the rest are counted."""
 WORD_GAP = 0.5
@@ -31,67 +28,6 @@ WORD_GAP = 0.5
 
 FROM_WORDS = "speech of the agent was taken from its words"
 NOT_GIVEN = "speech of the {} is not given"
-
-
-class Listing(NamedTuple):
-    """What lies at a path: one file, or all files below a folder."""
-
-    path: Path
-    """As it was given."""
-    root: Path
-    """The folder that names are relative to."""
-    names: tuple[str, ...]
-    """Relative to the root, with forward slashes, in order."""
-    lone: bool = False
-    """Whether the path is a file."""
-
-    def ending(self, *suffixes: str) -> list[str]:
-        """The names that end so, whatever their case."""
-        return [name for name in self.names if name.lower().endswith(suffixes)]
-
-    def having(self, *names: str) -> list[str]:
-        """The paths of files that are called so."""
-        return [path for path in self.names if path.rpartition("/")[2] in names]
-
-    def key(self, name: str) -> str:
-        """A folder's or file's name as the key of a conversation; the root goes by its own name."""
-        return clean(name) if name else clean(self.root.resolve().name) or "conversation"
-
-
-def listing(path: Path) -> Listing:
-    """The file, or all files of the folder; hidden ones are left out."""
-    try:
-        if path.is_dir():
-            names = tuple(sorted(_walk(path)))
-            if not names:
-                raise InputError(
-                    "the folder is empty", where=str(path), expected="conversations", remedy="check the path"
-                )
-            return Listing(path, path, names)
-        if path.exists() and not path.is_file():
-            found = "a pipe or a device"
-            raise InputError(f"{path} is not a regular file", found=found, remedy="save it as a file first")
-        with path.open("rb"):
-            return Listing(path, path.parent, (path.name,), True)
-    except (OSError, ValueError) as error:
-        found = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"{shorten(str(path))} cannot be read", found=found, remedy="check the path") from error
-
-
-def _walk(folder: Path) -> Iterator[str]:
-    def refuse(error: OSError) -> None:
-        raise error
-
-    seen = set()
-    for where, folders, files in os.walk(folder, onerror=refuse, followlinks=True):
-        real = os.path.realpath(where)
-        folders[:] = [] if real in seen else sorted(name for name in folders if not name.startswith((".", "__")))
-        prefix = Path(where).relative_to(folder).as_posix()
-        if real not in seen:
-            yield from (
-                name if prefix == "." else f"{prefix}/{name}" for name in sorted(files) if not name.startswith(".")
-            )
-        seen.add(real)
 
 
 class Tally:
@@ -141,26 +77,28 @@ class Conversations(ABC):
         """Name and content hash of every file that is read; the name does not tell where the folder lies."""
 
 
-E_co = TypeVar("E_co")
+P = TypeVar("P")
 
 
-class Usable(Generic[E_co]):
+class Usable(Generic[P]):
     """Which conversations can be read, after each was read once; the others are counted with their trouble."""
 
     def __init__(self, where: str, tally: Tally) -> None:
         self._where, self._tally = where, tally
-        self.places: dict[str, E_co] = {}
+        self.places: dict[str, P] = {}
         """By key; what is needed to read one again."""
         self._refused: list[TurnwiseError] = []
 
-    def look(self, place: E_co, name: str, read: Callable[[E_co], Timeline]) -> None:
+    def look(self, place: P, name: str, read: Callable[[P], Timeline]) -> None:
         """Try to read one; `name` is what it goes by as long as its key is not known."""
         try:
             timeline = read(place)
         except (InputError, UsageError) as error:
             self._refused.append(error)
-            found = f" ({error.found})" if error.found else ""
-            self._tally.add("skipped", f"left out, {error.what}", f"{error.where or name}{found}")
+            hint = error.remedy if error.remedy and error.remedy.startswith("did you mean") else None
+            details = "; ".join(filter(None, (error.found, hint)))
+            where = error.where or name
+            self._tally.add("skipped", f"left out, {error.what}", f"{where} ({details})" if details else where)
             return
         if timeline.key in self.places:
             raise InputError(
@@ -174,7 +112,7 @@ class Usable(Generic[E_co]):
         for note in timeline.notes:
             self._tally.add("input", note, timeline.key)
 
-    def sorted(self) -> dict[str, E_co]:
+    def sorted(self) -> dict[str, P]:
         """What can be read, by key; without any, an error that says why not."""
         if not self.places:
             raise self._nothing()
@@ -249,29 +187,7 @@ def _relative(path: Path, root: Path) -> str:
         return clean(path.name)
 
 
-def digest(path: Path) -> str:
-    """The SHA-256 of a file's content."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{path} cannot be read", found=error.strerror, remedy="check the path") from error
-
-
-def audio_head(path: Path) -> tuple[int, float]:
-    """Channels and seconds of a recording, by its header."""
-    soundfile: Any = extra("soundfile")
-    try:
-        head = soundfile.info(path)
-    except (soundfile.SoundFileError, OSError) as error:
-        found = shorten(str(getattr(error, "error_string", error)))
-        raise InputError("unreadable audio", where=str(path), found=found, expected="WAV or FLAC") from error
-    if not head.frames:
-        raise InputError("audio without samples", where=str(path), found="0 samples")
-    return int(head.channels), head.frames / head.samplerate
-
-
-def settled(timeline: Timeline) -> Timeline:
+def settled(timeline: Timeline, where: str) -> Timeline:
     """With a tuple for each side that nobody can hear: where there is no recording, what is not given is not there.
 
     The agent's speech is taken from its words if it has any. Labels are put in order.
@@ -284,7 +200,7 @@ def settled(timeline: Timeline) -> Timeline:
     if timeline.user is None and timeline.agent is None and timeline.words is None:
         raise InputError(
             "nobody's speech is given, and there is no recording",
-            where=timeline.key,
+            where=where,
             expected="speech of the user and the agent",
             remedy="name the speakers user and agent",
         )

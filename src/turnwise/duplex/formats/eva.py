@@ -12,8 +12,9 @@ from math import inf
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Listing
+from turnwise.duplex.formats.base import Conversations, Entry, FileConversations
 from turnwise.duplex.formats.files import json_lines, list_in, object_in, read_json, text_in
+from turnwise.duplex.formats.listing import Listing
 from turnwise.duplex.formats.spans import AGENT, USER, in_order, moment, moment_from_text
 from turnwise.duplex.records import Segment, Timeline
 from turnwise.kernel.errors import InputError

@@ -9,10 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Listing, audio_head, settled
+from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, settled
 from turnwise.duplex.formats.files import list_in, object_in, read_json, text_in
+from turnwise.duplex.formats.listing import Listing, audio_head
 from turnwise.duplex.formats.transcripts import read_words, span_of
-from turnwise.duplex.records import INTERRUPTION, PAUSE, TURN, Label, Timeline, kind_named
+from turnwise.duplex.records import INTERRUPTION, PAUSE, TASK, TURN, Label, Timeline, kind_named
 from turnwise.kernel.errors import InputError
 
 NAME = "full_duplex_bench"
@@ -86,17 +87,20 @@ class FullDuplexBench(FileConversations[Entry]):
         labels = [label for name in KINDS if name in files for label in _labels(files[name], context)]
         if METADATA in files:
             labels.append(_overlap(files[METADATA], task, context))
+        if not labels and _task(task) == "backchannel":  # the user keeps the turn from the beginning to the end
+            labels.append(Label(0.0, seconds or 0.0, PAUSE))
         return settled(
             Timeline(
                 key=entry.key,
                 labels=tuple(labels),
                 words=read_words(files[WORDS], notes, seconds) if WORDS in files else None,
                 seconds=seconds,
-                metadata={"task": task} if _task(task) else {},
+                metadata={TASK: task},
                 audio=audio,
                 notes=tuple(notes),
                 context=context,
-            )
+            ),
+            str(folder),
         )
 
 
@@ -115,9 +119,11 @@ def _labels(path: Path, context: dict[str, str]) -> list[Label]:
         event = object_in(one, where, "an event")
         if before := text_in(event.get("context"), where, "context"):
             context["context"] = before
-        labels.append(
-            Label(*span_of(event, where), KINDS[path.name], text_in(event.get("interrupt"), where, "interrupt"))
-        )
+        start, end = span_of(event, where)
+        kind = KINDS[path.name]
+        # What is annotated as turn taking is where the agent's turn begins: a moment, not something the user says.
+        said = text_in(event.get("interrupt"), where, "interrupt")
+        labels.append(Label(start, start if kind == TURN else end, kind, said))
     return labels
 
 

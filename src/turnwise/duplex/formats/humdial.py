@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from turnwise.duplex.categories import CATEGORIES, category_named, language_named
-from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Listing, Tally, audio_head
+from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Tally
 from turnwise.duplex.formats.files import json_lines, list_in, text_in
+from turnwise.duplex.formats.listing import Listing, audio_head
 from turnwise.duplex.formats.transcripts import read_sentences, read_words
 from turnwise.duplex.records import Timeline
 from turnwise.kernel.errors import InputError, near_misses

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turnwise.duplex.formats.base import AUDIO, Conversations, Listing, Tally, audio_head
+from turnwise.duplex.formats.base import Conversations, Tally
+from turnwise.duplex.formats.listing import AUDIO, Listing, audio_head
 from turnwise.duplex.formats.recordings import Recording, Recordings, nothing_usable
 from turnwise.duplex.formats.roles import pairs_among
 from turnwise.duplex.formats.spans import AGENT, USER

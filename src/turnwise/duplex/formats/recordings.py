@@ -12,10 +12,11 @@ from pathlib import Path
 
 from turnwise.duplex.formats import audacity, rttm, textgrid
 from turnwise.duplex.formats.annotation import Annotation
-from turnwise.duplex.formats.base import Entry, FileConversations, Listing, Tally, audio_head
+from turnwise.duplex.formats.base import Entry, FileConversations, Tally
 from turnwise.duplex.formats.files import read_json
+from turnwise.duplex.formats.listing import Listing, audio_head
 from turnwise.duplex.formats.roles import side_of, stem
-from turnwise.duplex.formats.tables import LABEL_LINES, LABELS, METADATA, Tables, usual_category
+from turnwise.duplex.formats.tables import LABEL_LINES, LABELS, METADATA, Tables, usual_category, usual_language
 from turnwise.duplex.records import Timeline
 from turnwise.duplex.timeline_json import SPEECH_FIELDS, from_json
 from turnwise.kernel.errors import InputError
@@ -96,7 +97,7 @@ def _told(path: Path, annotation: Annotation, timeline: Timeline) -> Timeline:
         words=told.words,
         behaviour=told.behaviour,
         tool_calls=told.tool_calls,
-        language=timeline.language or told.language,
+        language=timeline.language or usual_language(told.language),
         category=timeline.category or usual_category(told.category),
         metadata={**told.metadata, **timeline.metadata},
         notes=(*timeline.notes, *told.notes),

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turnwise.duplex.formats.annotation import Annotation
-from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Listing, Tally, settled
+from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Tally, settled
 from turnwise.duplex.formats.files import text_lines
+from turnwise.duplex.formats.listing import Listing
 from turnwise.duplex.formats.spans import moment_from_text
 from turnwise.duplex.formats.tables import Tables
 from turnwise.duplex.records import Timeline
@@ -21,6 +22,11 @@ from turnwise.kernel.errors import InputError, shorten
 NAME = "rttm"
 SUFFIX = ".rttm"
 SPEAKER = "SPEAKER"
+TYPES = (
+    *(SPEAKER, "SPKR-INFO", "SEGMENT", "NON-SPEECH", "NON-LEX", "LEXEME", "NOSCORE", "NO_RT_METADATA"),
+    *("FILLER", "EDIT", "IP", "CB", "A/P", "SU"),
+)
+"""How lines of the format may begin."""
 OTHER_TYPES = "lines of other types than SPEAKER were left out"
 
 
@@ -38,7 +44,7 @@ def parse(path: Path) -> dict[str, list[Line]]:
         parts = line.split()
         if parts[0].startswith(";"):  # a comment
             continue
-        if len(parts) < 2:
+        if len(parts) < 2 or parts[0] not in TYPES:
             raise _no_line(where, line)
         found[parts[1]].append(Line(where, parts))
     return dict(found)
@@ -110,4 +116,4 @@ class RttmConversations(FileConversations[Entry]):
         annotation = Annotation()
         take(self._lines[entry.key], None, annotation)
         self._tables.annotate(entry.key, annotation)
-        return settled(annotation.onto(self._tables.timeline(entry.key)))
+        return settled(annotation.onto(self._tables.timeline(entry.key)), f"{path}, {entry.key}")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from turnwise.duplex.formats.base import AUDIO, Conversations, Listing, Tally, audio_head
+from turnwise.duplex.formats.base import Conversations, Tally
+from turnwise.duplex.formats.listing import AUDIO, Listing, audio_head
 from turnwise.duplex.formats.pairs import partners
 from turnwise.duplex.formats.recordings import Recordings, nothing_usable
 from turnwise.kernel.errors import InputError

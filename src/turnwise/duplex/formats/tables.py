@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnwise.duplex.categories import category_named, language_named
 from turnwise.duplex.formats.annotation import Annotation
-from turnwise.duplex.formats.base import AUDIO, Listing, Tally
+from turnwise.duplex.formats.base import Tally
 from turnwise.duplex.formats.files import json_lines, read_table, text_in
+from turnwise.duplex.formats.listing import AUDIO, Listing
 from turnwise.duplex.formats.spans import moment, moment_from_text
 from turnwise.duplex.records import CATEGORY, LANGUAGE, Timeline
 from turnwise.kernel.errors import InputError, shorten
@@ -57,7 +59,7 @@ class Tables:
         language, category = about.pop(LANGUAGE, ""), about.pop(CATEGORY, "")
         return Timeline(
             key=key,
-            language=language_named(language) or language or self._language_of(key),
+            language=usual_language(language) or self._language_of(key),
             category=usual_category(category),
             metadata=about,
             **known,
@@ -101,6 +103,13 @@ class Tables:
                 self._about[key] = {one: cell for one, cell in cells.items() if cell and one and one not in long}
 
 
+@lru_cache(maxsize=256)
+def usual_language(name: str | None) -> str | None:
+    """A language as the challenge calls it (`cn`, `en`); one that it does not have stays as it is."""
+    return language_named(name or "") or name or None
+
+
+@lru_cache(maxsize=256)
 def usual_category(name: str | None) -> str | None:
     """A category as the challenge spells it; one that it does not have stays as it is."""
     known = category_named(name or "")

@@ -11,8 +11,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Listing
+from turnwise.duplex.formats.base import Conversations, Entry, FileConversations
 from turnwise.duplex.formats.files import list_in, object_in, read_bytes, read_json, scalar_text, text_in
+from turnwise.duplex.formats.listing import Listing
 from turnwise.duplex.records import BACKCHANNEL, NON_DIRECTED, VOCAL_TIC, Label, Segment, Timeline, kind_named
 from turnwise.kernel.errors import InputError, UsageError, shorten
 from turnwise.kernel.jsontext import clean
@@ -101,7 +102,7 @@ class TauVoice(FileConversations[Entry]):
             notes.append(DROPPED)
         inserts = [_insert(chunk, where, notes) for chunk in users]
         labels = [*_labels_of(user_runs, users, inserts, where), *_labels_outside(user_runs, inserts)]
-        named = {"task": simulation.get("task_id"), "trial": simulation.get("trial"), "domain": about.domain}
+        named = {"task_id": simulation.get("task_id"), "trial": simulation.get("trial"), "domain": about.domain}
         key = scalar_text(simulation.get("id")) or path.stem
         return Timeline(
             key=clean(key),

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from turnwise.duplex.formats.annotation import Annotation
-from turnwise.duplex.formats.base import Conversations, Listing
+from turnwise.duplex.formats.base import Conversations
 from turnwise.duplex.formats.files import read_bytes, read_text
+from turnwise.duplex.formats.listing import Listing
 from turnwise.duplex.formats.spans import moment_from_text, side_named
 from turnwise.duplex.formats.tracks import Tracks
 from turnwise.duplex.records import kind_named

@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from turnwise.duplex.formats.base import Conversations, Listing, Tally, Usable, audio_head, digest, settled
+from turnwise.duplex.formats.base import Conversations, Tally, Usable, settled
 from turnwise.duplex.formats.files import BOM, parsed, read_start
-from turnwise.duplex.formats.tables import usual_category
+from turnwise.duplex.formats.listing import Listing, audio_head, digest
+from turnwise.duplex.formats.tables import usual_category, usual_language
 from turnwise.duplex.records import Timeline
 from turnwise.duplex.timeline_json import SPEECH_FIELDS, as_json, from_json
 from turnwise.kernel.errors import InputError, shorten
-from turnwise.kernel.jsontext import JSONDecodeError, dumps, loads
+from turnwise.kernel.jsontext import JSONDecodeError, clean, dumps_clean, loads
 
 NAME = "timelines"
 SUFFIXES = (".jsonl", ".ndjson")
@@ -72,7 +73,7 @@ class TimelineFiles(Conversations):
         names = found.names if found.lone else [n for n in found.ending(*SUFFIXES) if _begins_so(found.root / n)]
         self._names = {name: found.root / name for name in names}
         self._paths = list(self._names.values())
-        self._audio: dict[str, Path] = {}
+        self._audio: set[Path] = set()
         self._kept: dict[str, Timeline] | None = {}
         if sum(path.stat().st_size for path in self._paths) > KEPT:
             self._kept = None
@@ -87,8 +88,8 @@ class TimelineFiles(Conversations):
 
     def _first(self, data: bytes, line: Line) -> Timeline:
         timeline = self._timeline(line, data)
-        _check_audio(timeline)
-        self._audio.update((str(path), path) for path in timeline.audio)
+        _check_audio(timeline, f"{self._paths[line.file]}, line {line.number}")
+        self._audio.update(timeline.audio)
         if self._kept is not None:
             self._kept[timeline.key] = timeline
         return timeline
@@ -117,8 +118,7 @@ class TimelineFiles(Conversations):
         """Name and content hash of every file, the recordings they name among them."""
         for name, path in self._names.items():
             yield name, digest(path)
-        for text in sorted(self._audio):
-            yield self._audio[text].name, digest(self._audio[text])
+        yield from sorted((path.name, digest(path)) for path in self._audio)
 
 
 class HeldTimelines(Conversations):
@@ -137,7 +137,7 @@ class HeldTimelines(Conversations):
 
     def _first(self, number: int) -> Timeline:
         timeline = self._timeline(number)
-        _check_audio(timeline)
+        _check_audio(timeline, f"data[{number}]")
         return timeline
 
     def _timeline(self, number: int) -> Timeline:
@@ -152,7 +152,7 @@ class HeldTimelines(Conversations):
     def fingerprint_parts(self) -> Iterator[tuple[str, str]]:
         """Key and content hash of every conversation, and of the recordings they name."""
         for timeline in self:
-            yield timeline.key, hashlib.sha256(dumps(as_json(replace(timeline, audio=()))).encode()).hexdigest()
+            yield timeline.key, hashlib.sha256(dumps_clean(as_json(replace(timeline, audio=()))).encode()).hexdigest()
             for path in timeline.audio:
                 yield path.name, digest(path)
 
@@ -168,18 +168,22 @@ def _lines(file: IO[bytes], number: int) -> Iterator[tuple[Line, bytes]]:
 
 def _read(value: Any, where: str, folder: Path | None) -> Timeline:
     timeline = from_json(value, where, folder)
-    if timeline.category:
-        timeline = replace(timeline, category=usual_category(timeline.category))
-    return settled(timeline)
+    if (key := clean(timeline.key)) != timeline.key:  # half a character, which only memory can hold
+        timeline = replace(timeline, key=key)
+    if timeline.language or timeline.category:
+        language, category = usual_language(timeline.language), usual_category(timeline.category)
+        if (language, category) != (timeline.language, timeline.category):
+            timeline = replace(timeline, language=language, category=category)
+    return settled(timeline, where)
 
 
-def _check_audio(timeline: Timeline) -> None:
+def _check_audio(timeline: Timeline, where: str) -> None:
     """Recordings must be there and have the right channels, for one of two is the user's."""
     heads = [audio_head(path) for path in timeline.audio]
     if len(heads) == 1 and heads[0][0] != 2:
         raise InputError(
             "a single recording has to be stereo",
-            where=timeline.key,
+            where=where,
             found=f"{shorten(timeline.audio[0].name)} with {heads[0][0]} channels",
             expected="the user left, the agent right; or two files",
         )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from turnwise.duplex.formats.annotation import Annotation
-from turnwise.duplex.formats.base import Entry, FileConversations, Listing, Tally, settled
+from turnwise.duplex.formats.base import Entry, FileConversations, Tally, settled
+from turnwise.duplex.formats.listing import Listing
 from turnwise.duplex.formats.roles import pairs_among, side_of, stem
 from turnwise.duplex.formats.spans import AGENT, USER
 from turnwise.duplex.formats.tables import Tables
@@ -63,7 +64,7 @@ class Tracks(FileConversations[Track]):
                 annotation.speech.setdefault(whose, [])  # a track without labels says that there is no speech
             self.annotate(path, whose, annotation)
         self._tables.annotate(entry.key, annotation)
-        return settled(annotation.onto(self._tables.timeline(entry.key)))
+        return settled(annotation.onto(self._tables.timeline(entry.key)), str(entry.files[0]))
 
     @staticmethod
     def is_track(path: Path) -> bool:

@@ -39,7 +39,6 @@ class FirstResponseDelay(CaseMetric):
         source=HUMDIAL,
         optional=True,
         profiles=OWN,
-        baselines=False,
     )
 
     def judged(self, output: str, fact: Fact) -> Measurement:

@@ -27,7 +27,6 @@ def _spec(name: str, question: str, fact: str) -> MetricSpec:
         source=HUMDIAL,
         optional=True,
         profiles=OWN,
-        baselines=False,
     )
 
 

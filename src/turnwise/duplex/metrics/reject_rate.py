@@ -34,7 +34,6 @@ class RejectRate(CaseMetric):
         source=HUMDIAL,
         optional=True,
         profiles=OWN,
-        baselines=False,
     )
 
     def judged(self, output: str, fact: Fact) -> Measurement:

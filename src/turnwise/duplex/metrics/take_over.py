@@ -45,7 +45,7 @@ class TakeOver(EventMetric):
             if one.event.kind in (TURN, INTERRUPTION):
                 latency = one.latency
                 if latency is None:
-                    yield unit, "latency", not_applicable("the agent did not take the turn")
+                    yield unit, "latency", not_applicable("the agent did not take the turn, or had it already")
                 else:  # who is asked to take a turn cannot be too early; who interrupts an interrupter is
                     early = max(0.0, latency) if one.event.kind == TURN else latency
                     yield unit, "latency", measured((early,))

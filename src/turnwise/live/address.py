@@ -1,0 +1,73 @@
+"""Where a live system is, and what opens its door. Secrets come from the environment and go nowhere else."""
+
+from __future__ import annotations
+
+import os
+import re
+import ssl as tls
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from turnwise.kernel.errors import UsageError
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
+_SCENARIO = "{scenario}"
+
+
+@dataclass(frozen=True)
+class Address:
+    """A WebSocket address, its headers and its certificate authority."""
+
+    url: str
+    headers: dict[str, str] = field(default_factory=dict, repr=False)
+    ssl: tls.SSLContext | None = field(default=None, repr=False)
+
+    @property
+    def shown(self) -> str:
+        """The address without user, password and query: they may be secrets."""
+        parts = urlsplit(self.url)
+        host = parts.hostname or ""
+        return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, parts.path, "", ""))
+
+    def for_scenario(self, name: str) -> Address:
+        """The address with `{scenario}` filled in."""
+        return Address(self.url.replace(_SCENARIO, quote(name, safe="")), self.headers, self.ssl)
+
+
+def make_address(
+    url: str, headers: Sequence[str] = (), bearer: str | None = None, authority: Path | None = None
+) -> Address:
+    """An address from what a user typed: `Name: value` headers in which `${VARIABLE}` stands for a secret."""
+    opened = expanded(url, "--url")
+    parts = urlsplit(opened)
+    if parts.scheme not in ("ws", "wss") or not parts.hostname:
+        raise UsageError("--url is no address of a WebSocket", found=url, expected="ws://host:port/path or wss://...")
+    named: dict[str, str] = {}
+    for header in headers:
+        name, colon, value = header.partition(":")
+        if not colon or not name.strip() or not value.strip():
+            raise UsageError("--header is not a name and a value", found=name or header, expected="Name: value")
+        named[name.strip()] = expanded(value.strip(), "--header")
+    if bearer is not None:
+        named["Authorization"] = f"Bearer {variable(bearer, '--bearer')}"
+    context = None
+    if parts.scheme == "wss":
+        try:
+            context = tls.create_default_context(cafile=None if authority is None else str(authority))
+        except (OSError, tls.SSLError) as error:
+            raise UsageError("--ca cannot be read", where=str(authority), found=str(error)) from error
+    return Address(opened, named, context)
+
+
+def expanded(text: str, option: str) -> str:
+    """The text with its variables filled in from the environment."""
+    return _VARIABLE.sub(lambda found: variable(found[1] or found[2], option), text)
+
+
+def variable(name: str, option: str) -> str:
+    """A variable of the environment."""
+    if not os.environ.get(name):
+        raise UsageError(f"{option}: the environment variable {name} is not set", remedy=f"export {name}=...")
+    return os.environ[name]

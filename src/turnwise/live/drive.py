@@ -1,0 +1,128 @@
+"""Scenarios against a live system, several at a time, each with a folder of its own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from turnwise.live.address import Address
+from turnwise.live.capture import Capture, Header, PlayedTurn
+from turnwise.live.scenario import Scenario
+from turnwise.live.session import Session
+from turnwise.live.speech import turn_audio
+from turnwise.live.transports import transport_named
+from turnwise.live.voices import Pcm
+
+SPARE_S = 60.0
+"""Beyond the length of a scenario, unless a time-out is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Driven:
+    """What became of one run of a scenario."""
+
+    scenario: Scenario
+    folder: Path
+    capture: Capture
+
+
+def drive(
+    scenarios: Sequence[Scenario],
+    address: Address,
+    protocol: str,
+    out: Path,
+    *,
+    repeat: int = 1,
+    parallel: int = 1,
+    timeout_s: float | None = None,
+    say_command: str | None = None,
+    told: Callable[[Scenario, int, str], None] | None = None,
+) -> list[Driven]:
+    """Play every scenario so many times; `told` hears of each one that begins and ends."""
+    transport = transport_named(protocol)
+    # All audio is made before the first call: nobody waits on the line for a synthesiser.
+    audio = {scenario.id: _audio(scenario, transport.out_rate, say_command) for scenario in scenarios}
+    jobs = [(scenario, number) for number in range(repeat) for scenario in scenarios]
+
+    async def run_all() -> list[Driven]:
+        free = asyncio.Semaphore(parallel)
+
+        async def one(place: int, scenario: Scenario, number: int) -> Driven:
+            async with free:
+                folder = out / (scenario.id if repeat == 1 else f"{scenario.id}-{number + 1:02d}")
+                if told:
+                    told(scenario, number, "started")
+                session = Session(
+                    scenario,
+                    audio[scenario.id],
+                    transport,
+                    address.for_scenario(scenario.id),
+                    folder,
+                    header_of(scenario, protocol, address, number),
+                    timeout_s or _length_s(scenario, audio[scenario.id], transport.out_rate) + SPARE_S,
+                    phase_ms=place * 7 % 20,
+                )
+                capture = await session.run()
+                if told:
+                    told(scenario, number, capture.reason or "done")
+                return Driven(scenario, folder, capture)
+
+        return list(await asyncio.gather(*(one(place, *job) for place, job in enumerate(jobs))))
+
+    return asyncio.run(run_all())
+
+
+def header_of(scenario: Scenario, protocol: str, address: Address, number: int) -> Header:
+    """What a capture says of the scenario it is of."""
+    turns = [
+        PlayedTurn(
+            turn.id,
+            turn.participant,
+            {
+                "type": turn.type,
+                "barge_in": turn.barge_in,
+                "source_text": turn.source_text or (turn.text if turn.type == "say" else None),
+                "expected_text": turn.expected_text,
+                "expected_language": turn.expected_language,
+                "metadata": dict(turn.metadata),
+            },
+        )
+        for turn in scenario.turns
+    ]
+    languages = {
+        name: {"source_language": who.source_language, "target_language": who.target_language}
+        for name, who in scenario.participants.items()
+    }
+    about: dict[str, Any] = {
+        "url": address.shown,
+        "repeat": number,
+        "languages": languages,
+        "tags": list(scenario.tags),
+    }
+    if scenario.description:
+        about["description"] = scenario.description
+    return Header(
+        scenario.id,
+        protocol,
+        datetime.now(UTC).isoformat(timespec="milliseconds"),
+        list(scenario.participants),
+        turns,
+        None if scenario.metrics is None else list(scenario.metrics),
+        scenario.thresholds,
+        about,
+    )
+
+
+def _audio(scenario: Scenario, rate: int, say_command: str | None) -> dict[str, Pcm]:
+    return {turn.id: turn_audio(turn, rate, say_command) for turn in scenario.turns}
+
+
+def _length_s(scenario: Scenario, audio: dict[str, Pcm], rate: int) -> float:
+    """As long as it takes if turns follow each other, or as the last one is told to begin."""
+    spoken = sum(len(pcm) for pcm in audio.values()) / rate
+    latest = max((turn.start_at_ms or 0) + (turn.after.delay_ms if turn.after else 0) for turn in scenario.turns)
+    return spoken + (latest + scenario.tail_silence_ms) / 1000

@@ -1,0 +1,102 @@
+"""Other programs' logs of a protocol: one message per line, with a time, in one of the forms that people write.
+
+    {"timestamp": 1772403723.7, "direction": "inbound", "message": {...}}
+    {"t_ms": 1234, "dir": "sent", "data": "{...}"}
+    {"ts": "2026-03-01T22:22:03.7Z", "type": "received", "payload": {...}}
+
+Without a direction the message itself tells, where the protocol has different ones for the two sides.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from turnwise.kernel.errors import InputError
+from turnwise.kernel.jsontext import JSONDecodeError, loads
+from turnwise.live.capture import Header
+from turnwise.live.transports import transport_named
+from turnwise.live.wire import IN, OUT, Line
+
+_TIMES = ("t_ms", "time_ms", "timestamp_ms", "t", "ts", "time", "timestamp")
+_MESSAGES = ("message", "msg", "data", "payload", "raw", "event", "body")
+_DIRECTIONS = ("direction", "dir", "side", "from")
+_INWARD = frozenset({"in", "inbound", "received", "recv", "receive", "server", "from_server", "<", "system"})
+_OUTWARD = frozenset({"out", "outbound", "sent", "send", "client", "to_server", ">", "caller"})
+_PROTOCOLS_OWN = frozenset({"kind", "Kind", "event", "type"})
+_EPOCH_MS, _EPOCH_S = 1e11, 1e8
+"""Numbers from here on are milliseconds, or seconds, since 1970."""
+
+
+def read_foreign(path: Path, protocol: str) -> tuple[Header, list[Line]]:
+    """A header that knows no scenario, and the messages on a clock that begins with the first."""
+    transport = transport_named(protocol)
+    rows = [_row(text, f"{path}, line {number}") for number, text in _texts(path)]
+    if not rows:
+        raise InputError("the wire log is empty", where=str(path))
+    start = min(moment for moment, _, _ in rows)
+    began = datetime.fromtimestamp(start / 1000, UTC) if start > _EPOCH_MS else datetime.now(UTC)
+    who = ["caller"]
+    connection = None if transport.multiplexed else who[0]
+    lines = [Line(direction, round(moment - start, 3), connection, message) for moment, direction, message in rows]
+    header = Header(path.stem, protocol, began.isoformat(timespec="milliseconds"), who, [])
+    return header, lines
+
+
+def _texts(path: Path) -> list[tuple[int, bytes]]:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
+    return [(number, text) for number, text in enumerate(content.splitlines(), 1) if text.strip()]
+
+
+def _row(text: bytes, where: str) -> tuple[float, str, Any]:
+    try:
+        row = loads(text)
+    except JSONDecodeError as error:
+        raise InputError("a line of the log is no JSON", where=where, found=str(error)) from error
+    if not isinstance(row, dict):
+        raise InputError("a line of the log is no object", where=where, found=type(row).__name__)
+    moment = next((_moment(row[name], name) for name in _TIMES if name in row), None)
+    if moment is None:
+        raise InputError(
+            "a line of the log has no time", where=where, found=", ".join(row), expected=" or ".join(_TIMES)
+        )
+    message = next((row[name] for name in _MESSAGES if isinstance(row.get(name), dict | str)), None)
+    if message is None:
+        message = {name: value for name, value in row.items() if name not in (*_TIMES, *_DIRECTIONS)}
+    if isinstance(message, str):
+        with suppress(JSONDecodeError):
+            message = loads(message)
+    return moment, _direction(row, message), message
+
+
+def _moment(value: Any, name: str) -> float | None:
+    """Milliseconds, from a number or a date."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        number = float(value)
+        if name.endswith("_ms") or number >= _EPOCH_MS:
+            return number
+        return 1000 * number
+    try:
+        moment = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return 1000 * (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def _direction(row: dict[str, Any], message: Any) -> str:
+    said = next((str(row[name]).lower() for name in _DIRECTIONS if name in row), "")
+    if not said and isinstance(row.get("type"), str) and not isinstance(message, str):
+        said = row["type"].lower()
+    if said in _OUTWARD:
+        return OUT
+    if said in _INWARD or not isinstance(message, dict):
+        return IN
+    name = str(message.get("type") or message.get("kind") or message.get("event") or "")
+    return OUT if name.startswith(("input_audio_buffer.append", "session.update", "conversation.item.truncate")) else IN
