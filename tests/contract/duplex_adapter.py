@@ -28,7 +28,7 @@ ROOM = "duplex"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "duplex" / "recordings" / "truth.jsonl"
 CONTEXT = {"level": "conversations", "voice": "timelines"}
 OTHER_CONTEXTS = ({"level": "recordings", "voice": "timelines"},)
-"""Conversations of the challenge's categories, and any; averages of categories are in tests/duplex/test_experiment.py."""
+"""Conversations of the challenge's categories, and any. Averages of categories: tests/duplex/test_experiment.py."""
 
 TOTALS = ("interruption_total_score", "rejection_total_score")
 DELAYS = ("first_response_delay", "avg_latency_stop", "avg_latency_resp")

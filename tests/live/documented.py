@@ -1,8 +1,9 @@
 """Every message that the public documentation of the three protocols names, with what it is read as.
 
-Sources: Microsoft Learn «Audio streaming quickstart» and «Real-time transcription» (Azure Communication Services) and the
-kinds of the Call Automation SDK; OpenAI «Realtime server events» (general release), the events of the beta, «Translation
-server events»; Twilio «Media Streams - WebSocket Messages». Client events are there, too: a proxy may echo them.
+Sources: Microsoft Learn, "Audio streaming quickstart" and "Real-time transcription" of Azure Communication Services, and
+the kinds of the Call Automation SDK; OpenAI, "Realtime server events" of the general release and of the beta, and
+"Translation server events"; Twilio, "Media Streams - WebSocket Messages". What the caller's side sends is there, too: a
+proxy may echo it.
 """
 
 from __future__ import annotations

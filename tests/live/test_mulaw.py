@@ -11,7 +11,7 @@ from turnwise.live.transports import mulaw
 
 
 def decision_values() -> list[int]:
-    """The 14-bit magnitudes at which the next code begins: 16 steps of 2 (the first half as wide), 16 of 4, 8 ... 256."""
+    """The 14-bit magnitudes at which a code begins: steps of 1, 15 of 2, then 16 each of 4, 8 ... 256."""
     values = [0, 1]
     for width in (2, 4, 8, 16, 32, 64, 128, 256):
         values += [values[-1] + width * n for n in range(1, 16 if width == 2 else 17)]
@@ -52,7 +52,7 @@ def test_every_code_stands_for_the_middle_of_its_step():
     [(0, 0xFF), (3, 0xFF), (4, 0xFE), (-1, 0x7F), (-4, 0x7E), (32767, 0x80), (-32768, 0x00), (1000, 0xCE)],
 )
 def test_known_codes(sample: int, code: int):
-    # 1000/4 = 250 lies in the segment 223 ... 479 (48 steps before it), whose steps are 16 wide: 48 + 1 = 49 = 0xFF - 0xCE.
+    # 1000/4 = 250: the segment 223 ... 479 has steps of 16 and 48 codes before it; 48 + 1 = 49 = 0xFF - 0xCE.
     assert mulaw.encode(np.array([sample], dtype="<i2").tobytes()) == bytes([code])
 
 

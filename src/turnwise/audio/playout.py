@@ -53,7 +53,7 @@ class Playout:
             chunk.end = max(chunk.start, at)
             chunk.cut = True
             cut.append(chunk)
-        self._free = min(self._free, max(at, self._last_end()))
+        self._free = min(self._free, at)
         return cut[::-1]
 
     def keep(self, response: str | None, duration: float, at: float) -> list[Chunk]:
@@ -67,7 +67,8 @@ class Playout:
             if wanted < chunk.heard - _SOONEST:
                 chunk.end, chunk.cut = chunk.start + wanted, True
                 cut.append(chunk)
-        self._free = min(self._free, max(at, self._last_end()))
+        heard = max((chunk.end for chunk in self.chunks if chunk.heard), default=at)
+        self._free = min(self._free, max(at, heard))
         return cut
 
     def heard_of(self, response: str | None, at: float) -> float:
@@ -83,6 +84,3 @@ class Playout:
     def playing(self, at: float) -> Chunk | None:
         """What is heard at a moment."""
         return next((chunk for chunk in reversed(self.chunks) if chunk.start <= at < chunk.end), None)
-
-    def _last_end(self) -> float:
-        return max((chunk.end for chunk in self.chunks[-1:]), default=float("-inf"))

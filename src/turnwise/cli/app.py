@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from turnwise import __version__
-from turnwise.cli import audio, db, demo, doctor, export, metrics, models, run, runs, scenarios, show
+from turnwise.cli import audio, db, demo, doctor, drive, export, metrics, models, run, runs, scenarios, show, simulate
 
 app = typer.Typer(
     name="turnwise",
@@ -36,6 +36,8 @@ def root(
 
 app.command("demo")(demo.demo)
 app.add_typer(run.app, name="run")
+app.command("drive")(drive.drive)
+app.command("simulate")(simulate.simulate)
 app.command("runs")(runs.runs)
 app.command("show")(show.show)
 app.command("metrics")(metrics.metrics)

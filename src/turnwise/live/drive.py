@@ -11,9 +11,10 @@ from typing import Any
 
 from turnwise.live.address import Address
 from turnwise.live.capture import Capture, Header, PlayedTurn
+from turnwise.live.say_command import configured_say_command
 from turnwise.live.scenario import Scenario
 from turnwise.live.session import Session
-from turnwise.live.speech import turn_audio
+from turnwise.live.speech import scenario_audio
 from turnwise.live.transports import transport_named
 from turnwise.live.voices import Pcm
 
@@ -118,7 +119,7 @@ def header_of(scenario: Scenario, protocol: str, address: Address, number: int) 
 
 
 def _audio(scenario: Scenario, rate: int, say_command: str | None) -> dict[str, Pcm]:
-    return {turn.id: turn_audio(turn, rate, say_command) for turn in scenario.turns}
+    return scenario_audio(scenario, rate, configured_say_command(scenario, say_command))
 
 
 def _length_s(scenario: Scenario, audio: dict[str, Pcm], rate: int) -> float:

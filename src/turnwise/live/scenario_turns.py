@@ -88,7 +88,8 @@ def _turn(
     _check_own(about, kind)
     previous = before[-1].turn if before else None
     name = _participant(about, kind, participants, previous)
-    person = (participants or {}).get(name, Participant())
+    speaker = (participants or {}).get(name) if kind in (PLAY_AUDIO, SAY) else None
+    person = speaker or Participant()
     start_at_ms, after = _start(about, previous)
     text, source_text = about.text("text"), about.text("source_text")
     if kind == SAY and text is not None and not text.strip():

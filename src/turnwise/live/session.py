@@ -154,11 +154,11 @@ class Session:
                 if turn.type == "hangup":
                     self._turn_over(turn.id, now, None)
             for participant in self.header.participants:
-                pcm, turn, ended = self.voices.frame(participant, now)
-                begin = await self._send_frame(participant, pcm, now, silent=turn is None)
-                if turn is not None:
-                    first, length = places.get(turn.id, (begin, 0))
-                    places[turn.id] = first, length + len(pcm)
+                pcm, speaking, ended = self.voices.frame(participant, now)
+                begin = await self._send_frame(participant, pcm, now, silent=speaking is None)
+                if speaking is not None:
+                    first, length = places.get(speaking.id, (begin, 0))
+                    places[speaking.id] = first, length + len(pcm)
                 for over in ended:
                     self._turn_over(over.id, self.voices.moments[over.id, "end"], self._place(over, places))
             for broken in [t for t in self.voices.ended if self.capture.turn(t.id).end_ms is None]:
@@ -255,7 +255,9 @@ class Session:
                 heard = round(playout.heard_of(cut[0].response, now))
                 answer = Inbound(STOP, response_id=cut[0].response, cut_ms=heard)
                 await self._say(name, self.capture.transports[name].heard(listener, answer))
-            self._waiting = [(now if on == name else at, on, mark) for at, on, mark in self._waiting]
+            if one.details.get("marks"):  # what the cut audio was marked with counts as heard
+                self._waiting = [entry for entry in self._waiting if entry[1] != name]
+                await self._say(name, self.capture.transports[name].heard(listener, one))
 
     async def _tell_heard(self, now: float) -> None:
         due = [entry for entry in self._waiting if entry[0] <= now]

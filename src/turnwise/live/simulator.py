@@ -26,7 +26,7 @@ from turnwise.live.transports.base import Transport
 
 LOUD = 10 ** (-45 / 20)
 """A frame from here on is speech."""
-PAUSE_MS = 600.0
+PAUSE_MS = 400.0
 """Silence that ends an utterance."""
 CHUNK_MS = 100
 FASTER = 10
