@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from turnwise.kernel.errors import InputError
+
+if TYPE_CHECKING:
+    from turnwise.live.drive import Driven
+    from turnwise.live.scenario import Scenario
+
+REHEARSED = ("patient_correction", "no_barge_in")
+"""The example scenarios that are played against the simulated interpreter."""
+ANSWER_MS, TAIL_MS = 2500, 1500
+"""How long its answers last, and how long is listened after the last turn: less than usual, for nobody likes to wait.
+An answer begins 800 ms after its turn did; it is heard to its end if the last turn lasts 800 + 2500 - 1500 ms."""
+_NEEDED = {"websockets": "live", "soundfile": "audio"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +133,26 @@ def _duplex(folder: Path) -> Iterator[DemoRun]:
 def _calls(folder: Path) -> Path:
     """The recordings; without the packages to hear them, the file that says who speaks when."""
     return folder if find_spec("soundfile") else folder / "truth.jsonl"
+
+
+def missing_for_rehearsal() -> list[str]:
+    """The extras without which no scenario can be played."""
+    return [extra for package, extra in _NEEDED.items() if not find_spec(package)]
+
+
+def demo_rehearsal(
+    out: Path, examples: Path | None = None, told: Callable[[Scenario, int, str], None] | None = None
+) -> list[Driven]:
+    """Two scenarios side by side against the simulated interpreter, shortened; their captures go into folders."""
+    from turnwise.live.behaviours import behaviour_named
+    from turnwise.live.rehearsal import rehearse
+    from turnwise.live.scenario import load_scenarios
+
+    folder = (examples or examples_folder()) / "interpreting"
+    scenarios = load_scenarios([folder / f"{name}.yaml" for name in REHEARSED])
+    short = [replace(scenario, tail_silence_ms=TAIL_MS) for scenario in scenarios]
+    good = replace(behaviour_named("good"), answer_ms=ANSWER_MS)
+    return rehearse(short, good, "acs", out, parallel=len(short), told=told)
 
 
 def examples_folder() -> Path:

@@ -34,7 +34,7 @@ def test_a_sample_with_recordings_has_to_be_heard(tmp_path: Path) -> None:
     assert timeline.words == (Segment(1.0, 1.5, "yes"), Segment(2.5, 3.0, "well"))
     assert timeline.labels == (Label(0.5, 0.75, INTERRUPTION, "stop"),)
     assert timeline.seconds == 4.0
-    assert timeline.metadata == {"task": "synthetic_user_interruption"}
+    assert timeline.metadata == {"benchmark_task": "synthetic_user_interruption"}
     assert timeline.context == {"context": "tell me"}
 
 
@@ -58,7 +58,7 @@ def test_pauses_in_order_and_a_silent_agent(tmp_path: Path) -> None:
     timeline = only(folder)
     assert timeline.labels == (Label(1.0, 2.0, PAUSE), Label(3.0, 4.0, PAUSE))
     assert (timeline.agent, timeline.words) == ((), ())
-    assert timeline.metadata == {"task": "candor_pause_handling"}
+    assert timeline.metadata == {"benchmark_task": "candor_pause_handling"}
 
 
 @pytest.mark.parametrize(

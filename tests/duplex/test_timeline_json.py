@@ -169,7 +169,7 @@ WRONG: dict[str, list[Any]] = {
     "language": [5],
     "category": [["x"]],
     "seconds": ["9", -1, True],
-    "audio": [5, [5], ["a", "b", "c"], [""], ["nowhere.wav"]],
+    "audio": [5, [5], ["a", "b", "c"], [""]],
     "metadata": [5, {"a": [1]}],
     "detected": ["no"],
     "notes": [5, [5]],
@@ -186,7 +186,7 @@ def test_a_wrong_value_leaves_one_line_out(tmp_path: Path, field: str, value: An
     assert [timeline.key for timeline in found] == ["good"]
     (skipped,) = found.findings
     assert (skipped.check, skipped.count) == ("skipped", 1)
-    assert "line 2" in skipped.message or "nowhere.wav" in skipped.message
+    assert "line 2" in skipped.message
     with pytest.raises(TurnwiseError):
         read_conversations([{**good, "key": "bad", field: value}])
 

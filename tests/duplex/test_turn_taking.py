@@ -186,6 +186,13 @@ def test_answers_latencies_and_interruptions_by_the_agent() -> None:
     assert found.value("overlap_ratio", "pooled") == pytest.approx(0.5 / (7.5 + 4 + 1))
 
 
+@pytest.mark.xfail(reason="agent_interruption_rate: an item without turns has a value, and all of them together none")
+def test_where_conversations_have_a_rate_all_of_them_have_one() -> None:
+    """The agent begins while the user speaks and goes on: there is no turn that could be answered."""
+    found = run({"user": [[0, 2]], "agent": [[1, 3]]}, metrics=["agent_interruption_rate"])
+    assert found.value("agent_interruption_rate") == only(found, "agent_interruption_rate").value
+
+
 def test_selectivity_counts_what_was_rightly_ignored() -> None:
     found = run(
         {"user": [[3, 3.5]], "agent": [[0, 8]], "labels": [label(3, 3.5, "backchannel")]},  # goes on
@@ -264,6 +271,14 @@ def test_the_words_count_where_there_are_any_and_the_second_sentence_where_a_str
     assert scores(before, "first_response_delay")["c0"].value == 1.0  # 5 - 4
 
 
+@pytest.mark.xfail(reason="timeline_json.from_json puts neither words nor sentences in order")
+@pytest.mark.parametrize("field", ["words", "sentences"])
+def test_words_and_sentences_count_by_their_time(field: str) -> None:
+    given = {"words": [[5, 5.5], [3, 3.5]], "sentences": [[1.5, 2], [0, 1]]}[field]
+    found = run({"user": [[0, 2]], "agent": [[3, 6]], field: given}, metrics=["first_response_delay"])
+    assert found.value("first_response_delay") == {"words": 1.0, "sentences": 2.0}[field]  # 3 - 2; 3 - 1
+
+
 REJECTIONS = {
     ("Pause Handling", "en"): [[3, 4], [1, 4], [2, 4], None, None],  # after, before, at the end; twice nothing
     ("Third-party Speech_before", "en"): [[3, 4], [1.5, 4], None],
@@ -284,7 +299,7 @@ def rejected(**options: Any) -> turnwise.Result:
         for (category, language), agents in REJECTIONS.items()
         for agent in agents
     ]
-    return run(*data, metrics=["reject_rate"], **options)
+    return run(*data, metrics=["reject_rate", "rejection_total_score"], **options)
 
 
 def test_silence_is_right_where_nothing_should_be_answered() -> None:
@@ -294,6 +309,7 @@ def test_silence_is_right_where_nothing_should_be_answered() -> None:
         assert found.value("reject_rate", category=category, language=language) == pytest.approx(rate)
     assert found.value("reject_rate") == pytest.approx((3 / 5 + 2 / 3 + 1 + 1 / 2) / 4)
     assert found.value("reject_rate", "micro") == pytest.approx(7 / 11)
+    assert found.value("rejection_total_score", category="Pause Handling") == pytest.approx(100 * (3 / 5 + 1) / 2)
     assert found.value("reject_rate", "micro", "silent") == pytest.approx(3 / 11)
     said = [finding["message"] for finding in found.summary["run"]["findings"]]
     assert "3 of 11 outputs are silent and count as rejected" in said
@@ -304,6 +320,8 @@ def test_the_document_leaves_silent_outputs_out() -> None:
     for (category, language), rate in zip(REJECTIONS, (1 / 3, 1 / 2, 1.0, 1 / 2), strict=True):
         assert found.value("reject_rate", category=category, language=language) == pytest.approx(rate)
     assert found.value("reject_rate", "micro") == pytest.approx(4 / 8)
+    # (1/3 + 1) / 2 = 0.667 to three digits, times 100
+    assert found.value("rejection_total_score", category="Pause Handling") == 66.7
 
 
 def test_the_challenges_latencies_of_conversations() -> None:

@@ -1,7 +1,7 @@
 """Every message that the public documentation of the three protocols names, with what it is read as.
 
-Sources: Microsoft Learn, "Audio streaming quickstart" and "Real-time transcription" of Azure Communication Services, and
-the kinds of the Call Automation SDK; OpenAI, "Realtime server events" of the general release and of the beta, and
+Sources: Microsoft Learn, "Audio streaming quickstart" and "Real-time transcription" of Azure Communication Services,
+and the kinds of the Call Automation SDK; OpenAI, "Realtime server events" of the general release and of the beta, and
 "Translation server events"; Twilio, "Media Streams - WebSocket Messages". What the caller's side sends is there, too: a
 proxy may echo it.
 """

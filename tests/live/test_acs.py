@@ -68,6 +68,20 @@ def test_ids_where_present(acs: Acs, turn: str, response: str, inside: bool):
     assert (one.turn_id, one.response_id, one.details["item_id"]) == ("t-1", "r-1", "i-1")
 
 
+def test_what_stands_beside_the_audio_counts_before_what_stands_around_it(acs: Acs):
+    inner = {"data": DATA, "participant": "p", "response_id": "r-1", "timestamp": "inner"}
+    [one] = acs.read(
+        {"kind": "AudioData", "audioData": inner, "participant": "q", "response_id": "r-2", "timestamp": "x"}
+    )
+    assert (one.participant, one.response_id, one.details) == ("p", "r-1", {"timestamp": "inner"})
+
+
+@pytest.mark.parametrize("nobody", [None, True, "", 1.5, ["p"], {"rawId": None}, {}])
+def test_what_is_no_name_names_nobody(acs: Acs, nobody: object):
+    [one] = acs.read({"kind": "AudioData", "audioData": {"data": DATA, "participant": nobody}})
+    assert (one.kind, one.participant) == (AUDIO, None)
+
+
 def test_a_piece_of_text_has_the_language_it_is_in(acs: Acs):
     message = {
         "type": "translation.text_delta",

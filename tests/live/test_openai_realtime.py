@@ -185,6 +185,7 @@ def test_no_secret_is_kept(realtime: OpenAIRealtime):
         ({"type": "response.output_audio.delta", "delta": None}, "delta is not valid base64"),
         ({"type": "response.output_audio.delta", "delta": "AQA"}, "delta is not valid base64"),
         ({"type": "response.output_audio.delta", "delta": "AQ-="}, "delta is not valid base64"),
+        ({"type": "response.output_audio.delta", "delta": "A*QA="}, "delta is not valid base64"),
         ({"type": "response.audio.delta", "delta": "AQ=="}, "audio of odd length (1 bytes)"),
         ({"type": "response.output_text.delta", "delta": 1}, "delta is missing"),
         ({"type": "response.text.done"}, "text is missing"),
@@ -201,7 +202,7 @@ def test_what_is_broken_says_how(realtime: OpenAIRealtime, message: dict[str, An
     assert "delta" not in one.details or one.details["delta"] == 1
 
 
-@pytest.mark.parametrize("audio", [None, 5, "AQ==", "AQA", "", "****"])
+@pytest.mark.parametrize("audio", [None, 5, "AQ==", "AQA", "", "****", "A*QA="])
 def test_the_system_does_not_hear_what_is_broken(realtime: OpenAIRealtime, audio: object):
     assert realtime.system_read({"type": "input_audio_buffer.append", "audio": audio}) == []
 

@@ -144,6 +144,7 @@ def test_the_system_does_not_hear_its_own_track(twilio: Twilio):
         ({"event": "media", "media": {"payload": 7}}, "media.payload is not valid base64"),
         ({"event": "media", "media": {"payload": "/w"}}, "media.payload is not valid base64"),
         ({"event": "media", "media": {"payload": "_w=="}}, "media.payload is not valid base64"),
+        ({"event": "media", "media": {"payload": "/*w=="}}, "media.payload is not valid base64"),
         ({"event": "mark"}, "mark.name is missing"),
         ({"event": "mark", "mark": {"name": 1}}, "mark.name is missing"),
     ],

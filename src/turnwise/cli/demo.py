@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from turnwise.cli import options as o
+
+_BESIDE = {
+    "turns.csv": "one row per turn, with evidence",
+    "all.json": "the final score, as the challenge writes it",
+    "events.csv": "every interruption, pause and backchannel, and what became of it",
+    "timelines/*.html": "a picture of each call: open it in a browser",
+}
+"""What may lie beside the results of a run."""
 
 
 def demo(
@@ -17,7 +25,7 @@ def demo(
     ] = None,
     json: o.Json = False,
 ) -> None:
-    """Run every room on the examples, into one folder per room.
+    """Run every room on the examples, into one folder per room, and play two scenarios to a simulated interpreter.
 
     Example: turnwise demo --out demo-results
     """
@@ -25,19 +33,65 @@ def demo(
     from turnwise.cli.running import run_room
     from turnwise.demo import demo_runs
 
-    summaries = {}
+    summaries: dict[str, Any] = {}
     for run in demo_runs(examples):
         say(f"\n{run.title}")
         values = {**run.options, "out": out / run.folder}
         summaries[run.folder] = run_room(run.room, values, db=str(out / "demo.sqlite"), quiet=json)
+    calls = _rehearsed(out / "captures", examples, quiet=json)
     if json:
-        print_json(summaries)
+        print_json({**summaries, "captures": calls})
     say("\nWhere to look:")
     for folder in summaries:
-        report = out / folder / "summary_report.html"
-        if report.exists():
-            say(f"  {report}  everything on one page: open it in a browser")
-        else:
-            say(f"  {out / folder / 'summary.json'}  results with intervals; beside it one row per turn, with evidence")
+        for place, what in _where(out / folder):
+            say(f"  {place}  {what}")
+    for call in calls:
+        say(f"  {Path(call['folder']) / 'events.jsonl'}  what was sent, what arrived and when it was heard")
     first = next(iter(summaries.values()))["run"]["id"]
     say(f"  {program()} show {first} --db {out / 'demo.sqlite'} --by scenario  slices the first run, worst first")
+
+
+def _where(folder: Path) -> list[tuple[Path, str]]:
+    """What is worth opening in a folder of results."""
+    report = folder / "summary_report.html"
+    if report.exists():
+        return [(report, "everything on one page: open it in a browser")]
+    found = [(folder / "summary.json", "results with intervals")]
+    return found + [(folder / name, what) for name, what in _BESIDE.items() if any(folder.glob(name))]
+
+
+def _rehearsed(out: Path, examples: Path | None, *, quiet: bool) -> list[dict[str, Any]]:
+    """Play the scenarios, print what became of them, and say the same as data."""
+    from turnwise.cli.console import print_table, say
+    from turnwise.demo import demo_rehearsal, missing_for_rehearsal
+    from turnwise.kernel.extras import remedy
+    from turnwise.report.tables import Table
+
+    say("\nLive: two scenarios, played to a simulated interpreter")
+    if missing := missing_for_rehearsal():
+        say(f"  left out, because packages are missing. Remedy: {remedy(','.join(missing))}")
+        return []
+    driven = demo_rehearsal(out, examples, lambda scenario, _, what: say(f"  {scenario.id}: {what}"))
+    calls = [
+        {
+            "scenario": one.scenario.id,
+            "folder": str(one.folder),
+            "turns_played": sum(turn.start_ms is not None for turn in one.capture.header.turns),
+            "turns": len(one.capture.header.turns),
+            "audible_seconds": round(sum(event.get("audible_ms", 0.0) for event in one.capture.events) / 1000, 3),
+            "reason": one.capture.reason,
+        }
+        for one in driven
+    ]
+    if not quiet:
+        rows = [
+            [
+                call["scenario"],
+                f"{call['turns_played']}/{call['turns']}",
+                f"{call['audible_seconds']:.1f}",
+                call["reason"] or "played to its end",
+            ]
+            for call in calls
+        ]
+        print_table(Table("captures", ["scenario", "turns", "heard, s", "reason"], rows, numeric=(1, 2)))
+    return calls

@@ -18,6 +18,7 @@ ENABLES = {
     "neural": "COMET and BLASER",
     "cluster": "running on a Dask cluster",
     "report": "pictures in reports",
+    "live": "turnwise drive and simulate: calling a live voice system, and being one",
     "dspy": "optimising prompts with DSPy",
 }
 

@@ -40,7 +40,9 @@ System = Annotated[str | None, typer.Option("--system", metavar="NAME", help="Th
 Version = Annotated[
     str | None, typer.Option("--version", metavar="TEXT", help="Its version: a prompt version, a git hash.")
 ]
-Baselines = Annotated[bool, typer.Option("--baselines", help="Also score an empty system and an oracle.")]
+Baselines = Annotated[
+    bool, typer.Option("--baselines", help="Also score systems that are none: empty, never silent, an oracle.")
+]
 ExecutorName = Annotated[
     str | None, typer.Option("--executor", metavar="inline|processes", help="Where batches are measured.")
 ]

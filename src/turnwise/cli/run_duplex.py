@@ -27,7 +27,8 @@ def duplex(
         str | None, typer.Option("--format", metavar="NAME", help="Of --recordings (default: detected).")
     ] = None,
     detector: Annotated[
-        str | None, typer.Option(metavar="silero|energy", help="Who decides where there is speech (default: silero).")
+        str | None,
+        typer.Option(metavar="silero|energy", help="Who decides where speech is (default: silero, if installed)."),
     ] = None,
     metrics: o.Metrics = None,
     profile: Annotated[

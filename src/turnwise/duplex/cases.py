@@ -28,6 +28,9 @@ NO_INTERVAL = "no interval to average"
 NO_SENTENCE = "the user says nothing that could be answered"
 TOO_EARLY = "answered before the user had finished"
 NO_ANSWER = "the agent says nothing"
+NO_LABEL = "nobody says what the agent did"
+INPUTS_MISSING = frozenset({FILE_MISSING, NO_LABEL})
+"""Reasons that are gaps in the data; the others are facts about the conversation."""
 
 
 class Fact(NamedTuple):
@@ -91,21 +94,28 @@ def heard_case(timeline: Timeline) -> Case:
             facts[name] = Fact(total, n, "" if n else NO_INTERVAL)
     facts |= _first_response(timeline, category)
     labels = () if timeline.behaviour is None else (timeline.behaviour,)
-    if category is not None and labels and category.measured in LABEL_OF:
-        facts[FACT_OF[category.measured]] = Fact(float(labels[0] == LABEL_OF[category.measured]))
+    if category is not None and category.measured in LABEL_OF:
+        given = Fact(float(labels[0] == LABEL_OF[category.measured])) if labels else Fact(0.0, 0, NO_LABEL)
+        facts[FACT_OF[category.measured]] = given
     return Case(conversation_unit(timeline), category, facts, labels)
+
+
+def asked_sentence(timeline: Timeline) -> int:
+    """Which of the user's sentences is to be answered: where a stranger speaks first, the second."""
+    return int(_category(timeline) is BEFORE)
 
 
 def _first_response(timeline: Timeline, category: Category | None) -> dict[str, Fact]:
     """The delay, or why there is none; and the decision to reject, where that is what a category asks for."""
-    found = first_response(timeline, sentence=int(category is BEFORE))
+    found = first_response(timeline, asked_sentence(timeline))
+    rejects = category is not None and category.measured is Measured.REJECT
     if found is None:
-        return {name: Fact(0.0, 0, NO_SENTENCE) for name in (DELAY, EARLY, UNANSWERED)}
+        names = (DELAY, EARLY, UNANSWERED, *((REJECT, SILENT) if rejects else ()))
+        return dict.fromkeys(names, Fact(0.0, 0, NO_SENTENCE))
     early, silent = found.delay is not None and found.delay < 0, found.delay is None
     facts = {EARLY: Fact(float(early)), UNANSWERED: Fact(float(silent))}
     facts[DELAY] = Fact(found.delay or 0.0, int(not silent), TOO_EARLY if early else NO_ANSWER if silent else "")
-    if category is not None and category.measured is Measured.REJECT:
-        rejected = found.delay is None or found.delay > 0
-        facts[REJECT] = Fact(float(rejected), 1, SILENT if silent else "")
+    if rejects:
+        facts[REJECT] = Fact(float(found.delay is None or found.delay > 0), 1, SILENT if silent else "")
         facts[SILENT] = Fact(float(silent))
     return facts

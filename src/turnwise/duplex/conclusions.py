@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from turnwise.duplex.baselines import BASELINES
 from turnwise.duplex.categories import CATEGORIES, LANGUAGES
 from turnwise.duplex.records import CATEGORY, CONVERSATION, LANGUAGE
 from turnwise.duplex.totals import DELAY, TOTAL, Totals
@@ -18,14 +19,19 @@ from turnwise.store.store import Store
 
 SENSITIVITY = "sensitivity"
 NAMED = 3
+ROUNDED_LATER = (
+    "the document rounds the values of every category before it goes on; from recordings that is done in the files "
+    "that are written with --out: score them with --scores OUT/score --profile spec"
+)
 
 
 def conclusions(store: Store, run: Run, results: list[dict[str, Any]]) -> list[Finding]:
     """All of it."""
     totals = Totals(results, run.profile == SPEC)
-    found = [*_without_delay(totals), *_silent(results)]
+    found = [] if totals.spec else [*_without_delay(totals), *_silent(results)]
     if run.config.get("recordings"):
         found += _sounds_wrong(store, run)
+        found += [Finding(DIAGNOSIS, ROUNDED_LATER)] if totals.spec and totals.known else []
     if run.config.get("sensitivity"):
         found += _moves(results)
     if run.config.get("verify"):
@@ -87,9 +93,10 @@ def _moves(results: list[dict[str, Any]]) -> Iterator[Finding]:
     """How far each number moves over the settings of the detector."""
     spread: dict[tuple[str, str, str], dict[str, float]] = {}
     for one in results:
-        if not one["group"] and one["value"] is not None:
+        if not one["group"] and one["primary"] and one["value"] is not None:
             spread.setdefault((one["metric"], one["output"], one["rollup"]), {})[one["variant"]] = one["value"]
     for (metric, output, rollup), values in spread.items():
+        values = {name: value for name, value in values.items() if name not in BASELINES}
         if len(values) > 1 and "" in values:
             name = metric if output == "value" else f"{metric}.{output}"
             low, high = min(values.values()), max(values.values())

@@ -18,7 +18,7 @@ from turnwise.duplex.records import CONVERSATION, Timeline
 from turnwise.duplex.timeline_json import from_json
 from turnwise.duplex.timeline_page import write_timeline_page
 from turnwise.duplex.timing import Interval, response_intervals, stop_intervals
-from turnwise.duplex.totals import Totals
+from turnwise.duplex.totals import TOTALS, Totals
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.metric import SPEC
 from turnwise.report.files import CsvWriter, make_folder, whole_file, write_json
@@ -35,7 +35,8 @@ LONGEST_NAME = 120
 def write_duplex_files(store: Store, run: Run, source: FiledSource | HeardSource, folder: Path) -> list[Path]:
     """Everything but the common `summary.json`."""
     totals = Totals(store.rollups(run), run.profile == SPEC)
-    files = [write_json(folder / "all.json", totals.all_json())] if totals.known else []
+    whole = totals.known and set(TOTALS) <= set(run.config["metrics"])  # part of them would look like the rest missing
+    files = [write_json(folder / "all.json", totals.all_json())] if whole else []
     if isinstance(source, FiledSource):
         return files + ([] if run.config.get("scores") else _write_averages(source.averages, folder / SCORE))
     files += [*_write_timelines(store, run, folder), _write_events(store, run, folder / "events.csv")]

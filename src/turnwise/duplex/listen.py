@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from turnwise.audio.voice import AUTO, Activity, VoiceSettings, detect_channels, grid
+from turnwise.audio.voice import AUTO, LEAST_RATE, Activity, VoiceSettings, detect_channels, grid
 from turnwise.audio.wave import CLIPPED, CLIPPED_MOST, SILENT, UnusableAudio, Wave, at_rate, read_wave
 from turnwise.duplex.batch import DuplexBatch
 from turnwise.duplex.records import Segment, Timeline
@@ -21,6 +21,7 @@ USER, AGENT = "user", "agent"
 SIDES = (USER, AGENT)
 LENGTHS_APART = 0.5
 """Seconds by which two files of one conversation may differ."""
+TOO_LOW = f"a sample rate below {LEAST_RATE} Hz"
 NOBODY = "no speech on either channel"
 MONO = "one channel only: the user and the agent cannot be told apart"
 SWAPPED = "the channels may be swapped: the user's sounds like the agent's"
@@ -43,6 +44,8 @@ class Ear:
         """The timeline with the speech of both sides, or why it cannot be heard."""
         try:
             waves, notes = _channels(timeline.audio)
+            if waves[0].rate < LEAST_RATE:
+                return TOO_LOW
             heard = detect_channels([wave.samples for wave in waves], waves[0].rate, self.settings)
         except UnusableAudio as error:
             return error.reason
@@ -53,7 +56,8 @@ class Ear:
         if not found[USER] and not found[AGENT]:
             return NOBODY
         seconds = max(wave.seconds for wave in waves)
-        made = replace(timeline, user=found[USER], agent=found[AGENT], seconds=seconds, detected=True)
+        context = {**timeline.context, "voice": self.settings.description}
+        made = replace(timeline, user=found[USER], agent=found[AGENT], seconds=seconds, detected=True, context=context)
         notes += [note for side, activity in zip(SIDES, heard, strict=True) for note in _sound(side, activity)]
         notes += [SWAPPED] if sounds_swapped(made) else []
         return replace(made, notes=(*timeline.notes, *notes))
@@ -68,7 +72,7 @@ def _channels(audio: Sequence[Path]) -> tuple[list[Wave], list[str]]:
             raise UnusableAudio(MONO, where=str(audio[0]))
         return [user, read_wave(audio[0], None, channel=1, tolerate=tolerated)], []
     waves = [read_wave(path, None, tolerate=tolerated) for path in audio]
-    notes = []
+    notes: list[str] = []
     if waves[0].rate != waves[1].rate:
         notes.append("the channels have different sample rates")
         waves = [at_rate(wave, max(wave.rate for wave in waves)) for wave in waves]

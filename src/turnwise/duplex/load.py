@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -137,6 +137,8 @@ class HeardSource:
         self._dimensions: set[str] = set()
         self._there: set[tuple[str, Category]] = set()
         self.with_audio = False
+        self.voices: set[str] = set()
+        """Who heard the conversations that come without audio."""
         self._scan()
         self.findings = [*self.conversations.findings, *self.findings]
         absent = [missing_case(*key) for key in places() if key not in self._there]
@@ -156,6 +158,8 @@ class HeardSource:
         category = category_named(timeline.category) if timeline.category else None
         self._dimensions.update(timeline.dimensions)
         self.with_audio = self.with_audio or timeline.user is None or timeline.agent is None
+        if "voice" in timeline.context:
+            self.voices.add(str(timeline.context["voice"]))
         self._carried["speech"] += 1
         self._carried["label"] += timeline.behaviour is not None
         self._carried["to_ignore"] += any(label.kind in TO_IGNORE for label in timeline.labels)
@@ -186,7 +190,9 @@ class HeardSource:
     @property
     def fields(self) -> dict[str, int]:
         """How many conversations carry what."""
-        return dict.fromkeys((*FACTS, CATEGORY, "label", "speech", "to_ignore"), 0) | dict(self._carried)
+        found = dict.fromkeys((*FACTS, CATEGORY, "label", "speech", "to_ignore"), 0) | dict(self._carried)
+        # Totals over categories are totals only if every conversation belongs to one.
+        return found if self.level == CONVERSATIONS else found | {CATEGORY: 0}
 
     @property
     def dimensions(self) -> set[str]:
@@ -208,10 +214,7 @@ class HeardSource:
         index = 0
         while portion := list(islice(conversations, self._size)):
             if index not in done:
-                yield DuplexBatch(index, (), self._ready(portion), self.listener)
+                yield DuplexBatch(index, (), portion, self.listener)
             index += 1
         if self.absent and index not in done:
             yield DuplexBatch(index, self.absent)
-
-    def _ready(self, portion: list[Timeline]) -> Sequence[Timeline]:
-        return portion

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from turnwise.duplex.cases import asked_sentence
 from turnwise.duplex.records import Timeline
-from turnwise.duplex.timing import answers, events, first_response, interruptions, user_turns
+from turnwise.duplex.timing import answers, events, first_response, interruptions
 
 STOP, RESPONSE, FIRST_RESPONSE = "stop latency", "response latency", "first response delay"
 
@@ -36,10 +37,9 @@ def marks_of(timeline: Timeline) -> list[Mark]:
     for answer in answers(timeline, found):
         if answer.latency is not None:
             marks.append(Mark(answer.event.end, answer.event.end + answer.latency, RESPONSE))
-    first = first_response(timeline)
-    heard = timeline.sentences if timeline.sentences is not None else user_turns(timeline)
-    if first is not None and first.delay is not None:
-        end = heard[0].end
-        if not any(abs(mark.start - end) < 0.1 and mark.kind == RESPONSE for mark in marks):
-            marks.append(Mark(end, end + first.delay, FIRST_RESPONSE))
+    first = first_response(timeline, asked_sentence(timeline))
+    if first is None or first.delay is None:
+        return sorted(marks)
+    if not any(abs(mark.start - first.asked) < 0.1 and mark.kind == RESPONSE for mark in marks):
+        marks.append(Mark(first.asked, first.asked + first.delay, FIRST_RESPONSE))
     return sorted(marks)

@@ -14,7 +14,7 @@ from turnwise.kernel.errors import UsageError, near_misses
 
 CONVERSATION = "conversation"
 EVENT = "event"
-TASK = "task"
+TASK = "benchmark_task"
 """The metadata of a benchmark's recording: it asks one question, and all that the agent says is the answer."""
 LANGUAGE, CATEGORY, KIND = "language", "category", "event"
 

@@ -116,7 +116,10 @@ class DuplexSuite:
         """What a case is, and how the audio was heard."""
         if isinstance(source, FiledSource):
             return {LEVEL: source.level, "delays": FILED}
-        heard = voice_named(options.detector).description if source.with_audio else source.conversations.name
+        if source.with_audio:
+            heard = voice_named(options.detector).description
+        else:
+            heard = "; ".join(sorted(source.voices)) or source.conversations.name
         return {LEVEL: source.level, "voice": heard}
 
     def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:

@@ -202,25 +202,23 @@ def answers(timeline: Timeline, found: Sequence[Event]) -> list[Answer]:
 class First(NamedTuple):
     """The agent's first words against the end of the user's first sentence."""
 
+    asked: float
+    """The end of the sentence."""
     delay: float | None
     """Negative for an early answer; None for an agent that says nothing."""
-    by: str
-    """What the two moments come from."""
 
 
 def first_response(timeline: Timeline, sentence: int = 0) -> First | None:
-    """The first response; None where the user says nothing. `sentence` counts the user's sentences from 0."""
-    by = ["annotated sentences" if timeline.sentences is not None else "user's speech"]
+    """The first response; None where the user says nothing. `sentence` counts the user's sentences from 0.
+
+    Annotated sentences and recognised words go before what is heard.
+    """
     heard = timeline.sentences if timeline.sentences is not None else user_turns(timeline)
-    if timeline.words is not None:
-        said: Sequence[Segment] = timeline.words
-        by.append("recognised words")
-    else:
-        said = timeline.agent or ()
-        by.append("agent's speech")
+    said = timeline.words if timeline.words is not None else timeline.agent or ()
     if len(heard) <= sentence:
         return None
-    return First(said[0].start - heard[sentence].end if said else None, ", ".join(by))
+    asked = heard[sentence].end
+    return First(asked, said[0].start - asked if said else None)
 
 
 # Interruptions
@@ -242,9 +240,11 @@ class Interruption(NamedTuple):
     event: Event
     outcome: Outcome
     latency: float | None
-    """From the user's start to the agent's falling silent, whatever it fell silent for."""
-    in_time: bool
+    """From the user's start to the agent's falling silent, whatever it fell silent for; None if it never did."""
+    tells: bool
     """Whether it says anything about yielding: an agent that had finished anyway had nothing to yield."""
+    cut_off: bool = False
+    """The recording ends before it is clear what the agent would have done."""
 
 
 def interruptions(
@@ -259,19 +259,32 @@ def interruptions(
         speaking = speaks(agent, event.start)
         if speaking is None:
             made.append(Interruption(event, Outcome.SILENT, None, False))
-            continue
-        latency = speaking.end - event.start
-        again = next((s.start for s in agent if s.start >= speaking.end - EPSILON and s is not speaking), None)
-        if latency < reaction - EPSILON:
-            made.append(Interruption(event, Outcome.FINISHED, latency, False))
-        elif latency > window + EPSILON:
-            late = Outcome.FINISHED if speaking.end < event.end else Outcome.NEVER_STOPPED
-            made.append(Interruption(event, late, latency, True))
-        elif again is not None and again < event.end - EPSILON:
-            made.append(Interruption(event, Outcome.PAUSED, latency, True))
+        elif _to_the_end(timeline, speaking):
+            waited = speaking.end - event.start > window + EPSILON
+            made.append(Interruption(event, Outcome.NEVER_STOPPED, None, waited, not waited))
         else:
-            made.append(Interruption(event, Outcome.YIELDED, latency, True))
+            outcome, tells = _stopped(agent, event, speaking, window, reaction)
+            made.append(Interruption(event, outcome, speaking.end - event.start, tells))
     return made
+
+
+def _stopped(
+    agent: Sequence[Segment], event: Event, speaking: Segment, window: float, reaction: float
+) -> tuple[Outcome, bool]:
+    """What an agent did that fell silent at some time, and whether it tells anything about yielding."""
+    latency = speaking.end - event.start
+    if latency < reaction - EPSILON:
+        return Outcome.FINISHED, False
+    if latency > window + EPSILON:
+        return (Outcome.FINISHED if speaking.end < event.end else Outcome.NEVER_STOPPED), True
+    again = next((one.start for one in agent if one.start > speaking.start), None)
+    resumed = again is not None and again < event.end - EPSILON
+    return (Outcome.PAUSED if resumed else Outcome.YIELDED), True
+
+
+def _to_the_end(timeline: Timeline, segment: Segment) -> bool:
+    """Whether somebody speaks until the recording is over: nobody knows when they would have stopped."""
+    return timeline.seconds is not None and segment.end >= timeline.seconds - 1e-3
 
 
 def agent_interruptions(timeline: Timeline) -> list[Segment]:
@@ -304,7 +317,7 @@ def ignored(
             continue
         speaking = speaks(agent, event.start)
         if speaking is not None:
-            correct = speaking.end - event.start > stop + EPSILON
+            correct = speaking.end - event.start > stop + EPSILON or _to_the_end(timeline, speaking)
             made.append(Ignored(event, correct, event.spoken or not correct))
         else:
             at = bisect_left(starts, event.start - EPSILON)

@@ -23,6 +23,7 @@ from turnwise.kernel.rollup import round_half_up
 Result = Mapping[str, Any]
 INTERRUPTION_SCORE, REJECTION_SCORE = "interruption_total_score", "rejection_total_score"
 DELAY, STOP, RESP, TOTAL = "first_response_delay", "avg_latency_stop", "avg_latency_resp", "total_delay"
+TOTALS = (INTERRUPTION_SCORE, REJECTION_SCORE, DELAY, STOP, RESP, TOTAL)
 SCORE_DIGITS, DELAY_DIGITS, SHARE_DIGITS = 1, 3, 3
 _CLOSE = 5e-3
 """The document's own rounding moves a total by less."""
@@ -164,7 +165,7 @@ class Totals:
 
     def _delays_said(self, delays: Mapping[str, float]) -> str:
         missing = [place(*key) for key in _places() if place(*key) not in delays]
-        none = f"; without a sample, so not in the mean: {', '.join(missing)}" if missing else ""
+        none = f"; not in the mean, for there is nothing to average: {', '.join(missing)}" if missing else ""
         return f"{len(delays)} of {2 * len(CATEGORIES)} values, mean {_said(self.value(DELAY))}{none}"
 
 

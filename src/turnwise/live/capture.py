@@ -22,6 +22,8 @@ from turnwise.live.wire import with_audio, without_audio
 FORMAT = "turnwise-capture/1"
 LONGEST_TEXT = 2000
 """Characters of a message that is no JSON that are kept."""
+LONGEST_INVALID = 20_000
+"""Of one that is broken."""
 Json = dict[str, Any]
 Put = Callable[[str, bytes, int], int]
 Get = Callable[[str, int, int], bytes]
@@ -143,22 +145,19 @@ class Capture:
             self._event(t_ms, connection, said[0], None, transport.in_rate)["raw"] = str(message)[:LONGEST_TEXT]
             return said, str(message)[:LONGEST_TEXT]
         said = transport.read(message)
-        places: list[Json] = []
-        kept = message
-        if not any(one.kind == INVALID for one in said):
-            speaker = next((one.participant for one in said if one.kind == AUDIO), None)
-            name = f"in-{_plain(self._listener(connection, speaker))}.wav"
-
-            def keep(audio: bytes) -> Json:
-                pcm = transport.decoded(audio)
-                begin = self._put(name, pcm, transport.in_rate)
-                places.append({"file": f"audio/{name}", "begin": begin, "bytes": len(pcm)})
-                return places[-1]
-
-            kept = without_audio(message, transport.audio_fields, keep)
+        sound = next((one for one in said if one.kind == AUDIO), None)
+        place: Json | None = None
+        if sound is not None:
+            name = f"in-{_plain(self._listener(connection, sound.participant))}.wav"
+            begin = self._put(name, sound.audio, transport.rate_of(sound))
+            place = {"file": f"audio/{name}", "begin": begin, "bytes": len(sound.audio)}
+            kept = without_audio(message, transport.audio_fields, place)
+        elif any(one.kind == INVALID for one in said) and len(dumps_clean(message)) <= LONGEST_INVALID:
+            kept = message  # as it is: what is wrong with it can be seen, and is found again
+        else:
+            kept = transport.kept(message)
         for one in said:
-            place = places[0] if places and one.kind == AUDIO else None
-            self._event(t_ms, connection, one, place, transport.in_rate)["raw"] = kept
+            self._event(t_ms, connection, one, place, transport.rate_of(one))["raw"] = kept
         return said, kept
 
     def restored(self, connection: str | None, kept: Any) -> Any:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.audio.playout import Playout
+from turnwise.kernel.extras import import_extra
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.live.address import Address
 from turnwise.live.answers import Answers
@@ -30,6 +31,8 @@ FLOOD, FLOOD_MS = 20_000, 5_000
 """Messages within so many milliseconds that no voice system sends."""
 STUCK_MS = 3_000
 """How long a system may not read before it counts as stalled."""
+PING_S = 5.0
+"""How often the system is asked whether it is still there, and how long it may take to say so."""
 LARGEST = 16 << 20
 """Bytes of one message."""
 
@@ -56,6 +59,7 @@ class Session:
 
     async def run(self) -> Capture:
         """Play the scenario; the capture says in `reason` why it ended early, if it did."""
+        import_extra("websockets.asyncio.client", "live", "calling a live system")  # before anything is written
         self.folder.mkdir(parents=True, exist_ok=True)
         sounds = Sounds(self.folder / "audio")
         log = WireLog(self.folder / "wire.jsonl")
@@ -104,6 +108,8 @@ class Session:
                         max_size=LARGEST,
                         open_timeout=min(10.0, self.timeout_s),
                         close_timeout=1,
+                        ping_interval=PING_S,
+                        ping_timeout=PING_S,
                         compression=None,
                     )
                     self.sockets[name] = await stack.enter_async_context(socket)
@@ -275,6 +281,8 @@ def _message(raw: str | bytes) -> Any:
 
 def _closed(closed: Any) -> str:
     frame = closed.rcvd
+    if frame is None and closed.sent is not None and "ping" in closed.sent.reason:
+        return f"the system stalled: it did not answer for {PING_S:g} s"
     if frame is None:
         return "the connection broke off"
     return f"the system closed the connection ({frame.code}{f': {frame.reason}' if frame.reason else ''})"

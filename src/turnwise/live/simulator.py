@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from turnwise.kernel.extras import import_extra
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.live.behaviours import Behaviour
 from turnwise.live.scenario import load_scenarios
@@ -179,8 +180,7 @@ class Simulator:
 
     async def serve(self, host: str, port: int) -> Any:
         """Begin to listen; the server object has the address, and ends as a context manager."""
-        from websockets.asyncio.server import serve
-
+        serve = import_extra("websockets.asyncio.server", "live", "simulating a live system").serve
         return await serve(self._call, host, port, compression=None, max_size=16 << 20, ping_interval=None)
 
     async def _call(self, socket: Any) -> None:

@@ -7,6 +7,7 @@ its rows; only roll-ups that reach across clusters before their last step, and p
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -139,9 +140,10 @@ class Collected:
     ) -> Pooled | Sample:
         """A roll-up that needs the rows themselves."""
         which = place[groups] >= 0
-        return compile_rollup(
-            rollup, rows.chosen(which), place[groups[which]], shape[1], shape[0], self._value or _nothing
-        )
+        chosen = rows.chosen(which)
+        if not len(rows):  # nothing was scored, so nothing says which dimensions there are
+            chosen = replace(chosen, keys={name: _NO_CODES for step in rollup.steps for name in (CLUSTER, *step.by)})
+        return compile_rollup(rollup, chosen, place[groups[which]], shape[1], shape[0], self._value or _nothing)
 
     def _place(self, key: Key) -> int:
         found = self._places.setdefault(key, len(self.keys))

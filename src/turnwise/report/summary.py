@@ -99,7 +99,8 @@ def _not_measured(
             continue
         unit = metric.spec.unit
         if unit not in groups:
-            groups[unit] = _groups(_series(store, run, selection, items, number), items, groupings)
+            found = _groups(_series(store, run, selection, items, number), items, groupings)
+            groups[unit] = found or [({}, 1)]  # there is no such unit at all: said once
         for output in metric.outputs:
             for (group, n), rollup in product(groups[unit], output.rollups):
                 nothing, counts = Interval(None, None, ""), (0, n, {reason: n})

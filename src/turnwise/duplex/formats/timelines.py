@@ -89,7 +89,7 @@ class TimelineFiles(Conversations):
     def _first(self, data: bytes, line: Line) -> Timeline:
         timeline = self._timeline(line, data)
         _check_audio(timeline, f"{self._paths[line.file]}, line {line.number}")
-        self._audio.update(timeline.audio)
+        self._audio.update(_to_hear(timeline))
         if self._kept is not None:
             self._kept[timeline.key] = timeline
         return timeline
@@ -153,7 +153,7 @@ class HeldTimelines(Conversations):
         """Key and content hash of every conversation, and of the recordings they name."""
         for timeline in self:
             yield timeline.key, hashlib.sha256(dumps_clean(as_json(replace(timeline, audio=()))).encode()).hexdigest()
-            for path in timeline.audio:
+            for path in _to_hear(timeline):
                 yield path.name, digest(path)
 
 
@@ -177,9 +177,14 @@ def _read(value: Any, where: str, folder: Path | None) -> Timeline:
     return settled(timeline, where)
 
 
+def _to_hear(timeline: Timeline) -> tuple[Path, ...]:
+    """The recordings that somebody has to listen to; where who spoke when is given, they may be anywhere."""
+    return timeline.audio if timeline.user is None or timeline.agent is None else ()
+
+
 def _check_audio(timeline: Timeline, where: str) -> None:
     """Recordings must be there and have the right channels, for one of two is the user's."""
-    heads = [audio_head(path) for path in timeline.audio]
+    heads = [audio_head(path) for path in _to_hear(timeline)]
     if len(heads) == 1 and heads[0][0] != 2:
         raise InputError(
             "a single recording has to be stereo",

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from turnwise.duplex.batch import DuplexBatch, Talk
-from turnwise.duplex.cases import FILE_MISSING, Case, Fact, conversation_unit
+from turnwise.duplex.cases import FILE_MISSING, INPUTS_MISSING, Case, Fact, conversation_unit
 from turnwise.duplex.records import CATEGORY, LANGUAGE
 from turnwise.kernel.metric import SPEC, TURNWISE, Metric, Output
 from turnwise.kernel.rollup import MACRO, MEAN, P50, P90, P95, Rollup, mean, pool
@@ -73,8 +73,8 @@ class CaseMetric(Metric):
 
     def judged(self, output: str, fact: Fact) -> Measurement:
         """The measurement of a fact."""
-        if fact.reason == FILE_MISSING:
-            return skipped(FILE_MISSING)
+        if fact.reason in INPUTS_MISSING:
+            return skipped(fact.reason)
         if fact.n == 0:
             return self.nothing(fact)
         if self.pools:

@@ -42,8 +42,8 @@ def delay_score(
     delay_span: float = SPAN,
 ) -> FloatArray:
     """100 for the fastest system, 60 for the baseline, by the logarithm of the delay."""
-    ratio = np.log(inputs["total_delay"] / min_delay) / np.log(base_delay / min_delay)
-    return np.asarray(100 - delay_span * ratio)
+    delay = np.where(inputs["total_delay"] > 0, inputs["total_delay"], np.nan)  # no delay at all has no logarithm
+    return np.asarray(100 - delay_span * np.log(delay / min_delay) / np.log(base_delay / min_delay))
 
 
 def challenge_total(

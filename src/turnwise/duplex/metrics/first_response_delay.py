@@ -11,7 +11,7 @@ from turnwise.duplex.metrics.base import CATEGORIES, DELAYS_ONLY, OWN, RECORDING
 from turnwise.duplex.metrics.totals import HUMDIAL
 from turnwise.duplex.records import CONVERSATION
 from turnwise.kernel.metric import Direction, MetricSpec, Output
-from turnwise.kernel.rollup import P50, P90, P95, Rollup, mean
+from turnwise.kernel.rollup import MEAN, P50, P90, P95, Rollup, mean
 from turnwise.kernel.score import Measurement, not_applicable
 
 FILED = "filed"
@@ -29,9 +29,9 @@ class FirstResponseDelay(CaseMetric):
         question="How long after the user's first sentence does the agent begin to answer?",
         unit=CONVERSATION,
         outputs=(
-            Output(statistics=("seconds",), direction=Direction.LOWER, range=(0.0, None)),
-            Output("early", ("early",), Direction.LOWER, (0.0, 1.0)),
-            Output("unanswered", ("unanswered",), Direction.LOWER, (0.0, 1.0)),
+            Output(statistics=("seconds",), direction=Direction.LOWER, range=(0.0, None), rollups=(MEAN,)),
+            Output("early", ("early",), Direction.LOWER, (0.0, 1.0), (MEAN,)),
+            Output("unanswered", ("unanswered",), Direction.LOWER, (0.0, 1.0), (MEAN,)),
         ),
         needs=(f"{DELAY}|speech",),
         context=("level", "delays", "voice"),

@@ -10,7 +10,7 @@ from turnwise.duplex.metrics.base import CATEGORIES, OWN, POOLED, RECORDINGS, Ca
 from turnwise.duplex.metrics.totals import HUMDIAL
 from turnwise.duplex.records import CONVERSATION
 from turnwise.kernel.metric import Direction, MetricSpec, Output
-from turnwise.kernel.rollup import Rollup, pool
+from turnwise.kernel.rollup import MEAN, Rollup, pool
 
 
 def _spec(name: str, question: str, fact: str) -> MetricSpec:
@@ -20,7 +20,9 @@ def _spec(name: str, question: str, fact: str) -> MetricSpec:
         version=1,
         question=question,
         unit=CONVERSATION,
-        outputs=(Output(statistics=("seconds", "intervals"), direction=Direction.LOWER, range=(0.0, None)),),
+        outputs=(
+            Output(statistics=("seconds", "intervals"), direction=Direction.LOWER, range=(0.0, None), rollups=(MEAN,)),
+        ),
         needs=(f"{fact}|speech",),
         context=("level", "voice"),
         components=("turn taking",),

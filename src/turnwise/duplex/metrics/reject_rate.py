@@ -10,7 +10,7 @@ from turnwise.duplex.metrics.base import CATEGORIES, OWN, CaseMetric, over_files
 from turnwise.duplex.metrics.totals import HUMDIAL
 from turnwise.duplex.records import CONVERSATION
 from turnwise.kernel.metric import Direction, MetricSpec, Output
-from turnwise.kernel.rollup import MICRO_SECOND, Rollup, mean
+from turnwise.kernel.rollup import MEAN, MICRO_SECOND, Rollup, mean
 from turnwise.kernel.score import Measurement, not_applicable
 
 
@@ -25,8 +25,8 @@ class RejectRate(CaseMetric):
         question="How often does the agent wait for the end of the user's own sentence?",
         unit=CONVERSATION,
         outputs=(
-            Output(statistics=("rejected",), range=(0.0, 1.0)),
-            Output("silent", ("silent",), Direction.NEITHER, (0.0, 1.0)),
+            Output(statistics=("rejected",), range=(0.0, 1.0), rollups=(MEAN,)),
+            Output("silent", ("silent",), Direction.NEITHER, (0.0, 1.0), (MEAN,)),
         ),
         needs=(REJECT,),
         context=("level", "delays", "voice"),

@@ -9,8 +9,9 @@ from turnwise.duplex.batch import Talk
 from turnwise.duplex.metrics.base import POOLED_MEAN, TAU_VOICE, EventMetric, Found
 from turnwise.duplex.metrics.responses import declared
 from turnwise.duplex.metrics.selectivity import SETTINGS, found
+from turnwise.duplex.metrics.yielding import SETTINGS as YIELDING
 from turnwise.duplex.records import BACKCHANNEL, NON_DIRECTED, VOCAL_TIC
-from turnwise.duplex.timing import YIELD_WINDOW, answers, interruptions
+from turnwise.duplex.timing import EPSILON, answers, interruptions
 from turnwise.kernel.metric import Direction, MetricSpec, Output
 from turnwise.kernel.score import measured
 
@@ -36,13 +37,18 @@ class YieldLatencyMean(EventMetric):
     """The mean time to the first moment of silence, of interruptions at which there is one in time."""
 
     spec: ClassVar[MetricSpec] = declared(
-        "yield_latency_mean", "How fast does the agent fall silent when interrupted?", (_SECONDS,), profiles=_PROFILE
+        "yield_latency_mean",
+        "How fast does the agent fall silent when interrupted?",
+        (_SECONDS,),
+        parameters=YIELDING,
+        profiles=_PROFILE,
     )
 
     def judge(self, talk: Talk) -> Iterable[Found]:
-        """Every interruption with a moment of silence within two seconds."""
-        for one in interruptions(talk.timeline, talk.events, YIELD_WINDOW, 0.0):
-            if one.latency is not None and one.latency <= YIELD_WINDOW + 1e-6 and talk.asks(one.event):
+        """Every interruption with a moment of silence in time."""
+        window, reaction = (self.settings.values[name] for name in ("yield_window", "reaction"))
+        for one in interruptions(talk.timeline, talk.events, window, reaction):
+            if one.latency is not None and one.latency <= window + EPSILON and talk.asks(one.event):
                 yield talk.unit(one.event), "value", measured((one.latency,))
 
 

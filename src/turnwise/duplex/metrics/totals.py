@@ -9,7 +9,7 @@ from turnwise.duplex.metrics import ROOM
 from turnwise.duplex.metrics.base import BY_FILE, CATEGORIES, OWN, CaseMetric, over_files
 from turnwise.duplex.records import CATEGORY, CONVERSATION
 from turnwise.kernel.metric import MetricSpec, Output
-from turnwise.kernel.rollup import MICRO_SECOND, Rollup, mean
+from turnwise.kernel.rollup import MEAN, MICRO_SECOND, Rollup, mean
 from turnwise.kernel.score import Measurement, not_applicable
 
 HUMDIAL = "HumDial challenge, track 2: the scoring document"
@@ -26,7 +26,7 @@ class InterruptionTotal(CaseMetric):
         version=1,
         question="How often does the agent answer an interruption?",
         unit=CONVERSATION,
-        outputs=(Output(statistics=("score",), range=(0.0, 100.0)),),
+        outputs=(Output(statistics=("score",), range=(0.0, 100.0), rollups=(MEAN,)),),
         needs=(RESPOND,),
         context=("level",),
         components=("turn taking",),
@@ -53,7 +53,7 @@ class RejectionTotal(CaseMetric):
         version=1,
         question="How often does the agent ignore what is not meant for it?",
         unit=CONVERSATION,
-        outputs=(Output(statistics=("score",), range=(0.0, 100.0)),),
+        outputs=(Output(statistics=("score",), range=(0.0, 100.0), rollups=(MEAN,)),),
         needs=(f"{RESUME}|{REJECT}",),
         context=("level",),
         components=("turn taking",),

@@ -57,7 +57,11 @@ class YieldRate(_Interruptions):
             # tau-voice looks for the first moment of silence and not further.
             paused = self.settings.profile == TAU_VOICE and one.outcome is Outcome.PAUSED
             yes = one.outcome is Outcome.YIELDED or paused
-            yield talk.unit(one.event), "value", measured((float(yes),)) if one.in_time else none
+            # There, no silence in time is no yielding, even if the recording ends first.
+            if one.cut_off and self.settings.profile != TAU_VOICE:
+                none = not_applicable("the recording ends before the agent could yield")
+            tells = one.tells or (one.cut_off and self.settings.profile == TAU_VOICE)
+            yield talk.unit(one.event), "value", measured((float(yes),)) if tells else none
 
 
 class StopLatency(_Interruptions):

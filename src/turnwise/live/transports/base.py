@@ -26,7 +26,7 @@ class Transport(ABC):
     out_rate: ClassVar[int]
     """Hz of what the caller sends."""
     in_rate: ClassVar[int]
-    """Hz of what the system sends back, unless it says otherwise (`rate_of`)."""
+    """Hz of what the system sends back, unless it says otherwise."""
     multiplexed: ClassVar[bool]
     """Whether one connection carries every participant; otherwise each has their own."""
     audio_fields: ClassVar[tuple[tuple[str, ...], ...]]
@@ -42,6 +42,14 @@ class Transport(ABC):
     def encoded(self, pcm: bytes) -> bytes:
         """The other way round."""
         return pcm
+
+    def rate_of(self, inbound: Inbound) -> int:
+        """Hz of audio that was read; some systems say so themselves."""
+        return self.in_rate
+
+    def kept(self, message: Json) -> Json:
+        """A message without audio as it may be kept: without keys and tokens."""
+        return message
 
     # The caller's half
 
