@@ -117,6 +117,7 @@ class Capture:
         }
         self._turns = {turn.turn_id: turn for turn in header.turns}
         self._chunks: dict[int, Chunk] = {}
+        self._files: dict[tuple[str, str], str] = {}
 
     # What happens
 
@@ -148,7 +149,7 @@ class Capture:
         sound = next((one for one in said if one.kind == AUDIO), None)
         place: Json | None = None
         if sound is not None:
-            name = f"in-{_plain(self._listener(connection, sound.participant))}.wav"
+            name = self.file("in", self._listener(connection, sound.participant))
             begin = self._put(name, sound.audio, transport.rate_of(sound))
             place = {"file": f"audio/{name}", "begin": begin, "bytes": len(sound.audio)}
             kept = without_audio(message, transport.audio_fields, place)
@@ -198,6 +199,15 @@ class Capture:
             for each in [playout] if one.participant or connection else self.playouts.values():
                 each.stop(t_ms)
         return event
+
+    def file(self, prefix: str, who: str) -> str:
+        """The WAV file of somebody's audio; two people never share one."""
+        if (prefix, who) not in self._files:
+            plain = f"{prefix}-{plain_name(who)}"
+            taken = {name.casefold() for name in self._files.values()}
+            numbered = (f"{plain}.wav", *(f"{plain}-{n}.wav" for n in range(2, len(taken) + 3)))
+            self._files[prefix, who] = next(name for name in numbered if name.casefold() not in taken)
+        return self._files[prefix, who]
 
     def _listener(self, connection: str | None, participant: str | None) -> str:
         return participant or connection or "all"
@@ -252,5 +262,6 @@ def _time(moment: float | None) -> float | None:
     return None if moment is None else round(moment, 3)
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A name that any file system takes."""
     return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:80] or "_"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
+from binascii import b2a_base64
 from collections import deque
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
@@ -29,8 +29,6 @@ MOST_INVALID = 100
 """Messages that cannot be understood, after which a system is given up."""
 FLOOD, FLOOD_MS = 20_000, 5_000
 """Messages within so many milliseconds that no voice system sends."""
-STUCK_MS = 3_000
-"""How long a system may not read before it counts as stalled."""
 PING_S = 5.0
 """How often the system is asked whether it is still there, and how long it may take to say so."""
 LARGEST = 16 << 20
@@ -64,6 +62,7 @@ class Session:
         sounds = Sounds(self.folder / "audio")
         log = WireLog(self.folder / "wire.jsonl")
         self.capture = Capture(self.header, self.transport, sounds.put)
+        self._out_names = {name: self.capture.file("out", name) for name in self.header.participants}
         self._sounds, self._log = sounds, log
         log.write(Line(NOTE, 0.0, None, self.header.as_json()))
         try:
@@ -95,8 +94,9 @@ class Session:
 
     async def _play(self) -> None:
         from websockets.asyncio.client import connect
-        from websockets.exceptions import InvalidHandshake, InvalidURI
+        from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidURI
 
+        self._closed = ConnectionClosed
         async with AsyncExitStack() as stack:
             self.sockets: dict[str | None, Any] = {}
             for name in self.capture.transports:
@@ -176,7 +176,7 @@ class Session:
             return None
         per_ms = 2 * self.transport.out_rate / 1000
         begin, length = places[turn.id]
-        name = f"audio/{self._out_name(turn.participant)}"
+        name = f"audio/{self._out_names[turn.participant]}"
         return {"file": name, "offset_ms": round(begin / per_ms, 3), "duration_ms": round(length / per_ms, 3)}
 
     def _turn_over(self, turn_id: str, at: float, place: dict[str, Any] | None) -> None:
@@ -188,16 +188,13 @@ class Session:
         name = None if self.transport.multiplexed else participant
         transport = self.capture.transports[name]
         text = transport.frame_text(participant, pcm, now, silent)
-        begin = self._sounds.put(self._out_name(participant), pcm, self.transport.out_rate)
         await self._send(name, text)
-        place = {"file": f"audio/{self._out_name(participant)}", "begin": begin, "bytes": len(pcm)}
-        encoded = base64.b64encode(transport.encoded(pcm)).decode("ascii")
-        kept = text.replace(f'"{encoded}"', json.dumps({"$audio": place}), 1)
-        self._log.write_text(OUT, now, name, kept)
+        file = self._out_names[participant]
+        begin = self._sounds.put(file, pcm, self.transport.out_rate)
+        encoded = b2a_base64(transport.encoded(pcm), newline=False).decode("ascii")
+        place = f'{{"$audio":{{"file":"audio/{file}","begin":{begin},"bytes":{len(pcm)}}}}}'
+        self._log.write_text(OUT, now, name, text.replace(f'"{encoded}"', place, 1))
         return begin
-
-    def _out_name(self, participant: str) -> str:
-        return f"out-{''.join(c if c.isalnum() or c in '-_.' else '_' for c in participant)[:80]}.wav"
 
     async def _say(self, name: str | None, messages: list[dict[str, Any]]) -> None:
         for message in messages:
@@ -206,14 +203,9 @@ class Session:
             self._log.write_text(OUT, self.clock.now, name, text)
 
     async def _send(self, name: str | None, text: str) -> None:
-        from websockets.exceptions import ConnectionClosed
-
         try:
-            async with asyncio.timeout(STUCK_MS / 1000):
-                await self.sockets[name].send(text)
-        except TimeoutError:
-            raise Ended(f"the system stopped reading for {STUCK_MS / 1000:g} s") from None
-        except ConnectionClosed as closed:
+            await self.sockets[name].send(text)
+        except self._closed as closed:
             raise Ended(_closed(closed)) from closed
 
     def _note(self, now: float, note: dict[str, Any]) -> None:
@@ -222,8 +214,6 @@ class Session:
     # Listening
 
     async def _listen(self, name: str | None) -> None:
-        from websockets.exceptions import ConnectionClosed
-
         recent: deque[float] = deque(maxlen=FLOOD)
         invalid = 0
         socket = self.sockets[name]
@@ -240,7 +230,7 @@ class Session:
                     raise Ended(f"the system sends rubbish: {invalid} messages that cannot be understood")
                 for one in said:
                     await self._react(name, one, now)
-        except ConnectionClosed as closed:
+        except self._closed as closed:
             raise Ended(_closed(closed)) from closed
         if not self.voices.hung_up:
             raise Ended("the system ended the call")

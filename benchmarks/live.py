@@ -1,0 +1,113 @@
+"""How punctual the driver is: 100 scenarios at once against the simulator, 60 s each: `name  value  goal` per line.
+
+The simulator runs in a process of its own. Beside it the same number of callers that simply sleep 20 ms after every
+frame, to show why the clock counts from the beginning: what sending takes adds up. `--seconds` and `--parallel`
+shorten it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import subprocess
+import sys
+import time
+import wave
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import yaml
+
+from turnwise.live.address import make_address
+from turnwise.live.drive import drive
+from turnwise.live.scenario import load_scenarios
+
+RATE, FRAME_MS = 16000, 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=int, default=60)
+    parser.add_argument("--parallel", type=int, default=100)
+    given = parser.parse_args()
+    with TemporaryDirectory() as folder, simulator() as address:
+        scenario = written(Path(folder), given.seconds)
+        found = drive(
+            load_scenarios([scenario]),
+            make_address(address),
+            "acs",
+            Path(folder) / "out",
+            repeat=given.parallel,
+            parallel=given.parallel,
+        )
+        late = np.array([one.capture.clock["late_p99_ms"] for one in found])
+        drift = np.array([one.capture.clock["drift_ms"] for one in found])
+        sent = sum(one.capture.clock["frames"] for one in found)
+        answers = [sum(event["type"] == "translated_audio" for event in one.capture.events) for one in found]
+        failed = sum(one.capture.reason is not None for one in found)
+        report("live: frames late, p99 over all callers, ms", float(np.max(late)), "< 10")
+        report("live: drift at the end, worst caller, ms", float(np.max(np.abs(drift))), "< 20")
+        report("live: callers that ended early", failed, "0")
+        report("live: pieces of audio lost", max(answers) * len(answers) - sum(answers), "0")
+        report("live: frames sent", sent, "")
+        plain = asyncio.run(sleeping(address, given.parallel, min(given.seconds, 20)))
+        report("live: the same with sleep(0.02): drift, ms", plain, "")
+
+
+class simulator:  # noqa: N801  (used as a block)
+    """`turnwise simulate` in another process."""
+
+    def __enter__(self) -> str:
+        command = [sys.executable, "-c", "from turnwise.cli import main; main()", "simulate", "--port", "0"]
+        self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+        assert self._process.stderr is not None
+        line = self._process.stderr.readline()
+        return next(word for word in line.split() if word.startswith("ws://"))
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
+        self._process.wait(10)
+
+
+def written(folder: Path, seconds: int) -> Path:
+    """Somebody who speaks for two seconds every ten."""
+    at = np.arange(2 * RATE) / RATE
+    with wave.open(str(folder / "tone.wav"), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes((0.3 * np.sin(2 * np.pi * 220 * at) * 32767).astype("<i2").tobytes())
+    turn = {"type": "play_audio", "participant": "caller", "audio_file": "tone.wav"}
+    turns = [{**turn, "id": f"t{n}", "start_at_ms": n * 10_000} for n in range(max(1, seconds // 10))]
+    tail = seconds * 1000 - turns[-1]["start_at_ms"] - 2000
+    scenario = {"id": "load", "participants": {"caller": {}}, "turns": turns, "tail_silence_ms": tail}
+    path = folder / "load.yaml"
+    path.write_text(yaml.safe_dump(scenario))
+    return path
+
+
+async def sleeping(address: str, callers: int, seconds: int) -> float:
+    """How far callers who sleep after every frame are behind at the end, in milliseconds."""
+    from websockets.asyncio.client import connect
+
+    frame = json.dumps({"kind": "AudioData", "audioData": {"data": "A" * 856, "participantRawID": "x", "silent": True}})
+
+    async def call() -> float:
+        async with connect(address, compression=None) as socket:
+            start = time.perf_counter()
+            for _ in range(seconds * 1000 // FRAME_MS):
+                await socket.send(frame)
+                await asyncio.sleep(FRAME_MS / 1000)
+            return 1000 * (time.perf_counter() - start) - seconds * 1000
+
+    return max(await asyncio.gather(*(call() for _ in range(callers))))
+
+
+def report(name: str, value: float, goal: str) -> None:
+    print(f"{name:50} {value:10.2f}  {goal}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
