@@ -76,8 +76,8 @@ $(VENV)/installed-test: requirements/test.txt requirements/neural.txt pyproject.
 # Pin anew what each environment installs.
 lock: $(VENV)/installed-test
 	$(PIP) install pip-tools
-	$(COMPILE) --extra audio --extra report -o requirements/run.txt pyproject.toml requirements/build.in
-	$(COMPILE) --extra audio --extra asr --extra mos --extra postgres --extra parquet --extra report -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
+	$(COMPILE) --extra audio --extra live --extra report -o requirements/run.txt pyproject.toml requirements/build.in
+	$(COMPILE) --extra audio --extra asr --extra live --extra mos --extra postgres --extra parquet --extra report -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
 
 clean:
 	rm -rf $(VENV) demo-results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

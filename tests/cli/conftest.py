@@ -78,7 +78,7 @@ def program(tmp_path: Path) -> Cli:
             encoding=environment.get("PYTHONIOENCODING", "utf-8"),
             cwd=tmp_path,
             env={**os.environ, **environment},
-            timeout=60,
+            timeout=180,
             check=False,
         )
         return checked(Outcome(done.returncode, done.stdout, done.stderr), code)

@@ -28,8 +28,13 @@ class Address:
     def shown(self) -> str:
         """The address without user, password and query: they may be secrets."""
         parts = urlsplit(self.url)
-        host = parts.hostname or ""
+        host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
         return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, parts.path, "", ""))
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether the system is on this machine, where no proxy leads to."""
+        return urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
 
     def for_scenario(self, name: str) -> Address:
         """The address with `{scenario}` filled in."""

@@ -30,17 +30,15 @@ class Answers:
         self._last: dict[str, float] = {}
         """When the answer to a turn was heard to its end, so far."""
         self._current: str | None = None
-        self._end = float("-inf")
 
     def asked(self, turn: Turn, now: float) -> None:
         """A turn that wants an answer has begun."""
         if turn.type in ("play_audio", "say"):
             self._asked.append(turn.id)
 
-    def audio(self, chunk: Chunk) -> None:
-        """Audio that will be heard."""
-        turn = self._turn(chunk.response, chunk.start - self._end > APART_MS)
-        self._end = chunk.end
+    def audio(self, chunk: Chunk, before: Chunk | None) -> None:
+        """Audio that will be heard, after another piece or none."""
+        turn = self._turn(chunk.response, before is None or chunk.start - before.end > APART_MS)
         if turn is not None:
             self._moments.setdefault((turn, FIRST_AUDIO), chunk.start)
             self._last[turn] = chunk.end

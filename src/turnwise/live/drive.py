@@ -57,13 +57,14 @@ def drive(
                 folder = out / (scenario.id if repeat == 1 else f"{scenario.id}-{number + 1:02d}")
                 if told:
                     told(scenario, number, "started")
+                own = address.for_scenario(scenario.id)
                 session = Session(
                     scenario,
                     audio[scenario.id],
                     transport,
-                    address.for_scenario(scenario.id),
+                    own,
                     folder,
-                    header_of(scenario, protocol, address, number),
+                    header_of(scenario, protocol, own, number),
                     timeout_s or _length_s(scenario, audio[scenario.id], transport.out_rate) + SPARE_S,
                     phase_ms=place * 7 % 20,
                 )

@@ -111,6 +111,7 @@ class Session:
                         ping_interval=PING_S,
                         ping_timeout=PING_S,
                         compression=None,
+                        proxy=None if self.address.is_loopback else True,
                     )
                     self.sockets[name] = await stack.enter_async_context(socket)
                 except TimeoutError:
@@ -240,7 +241,8 @@ class Session:
         listener = one.participant or name or "all"
         playout = self.capture.playouts.get(listener, Playout())
         if one.kind == AUDIO and playout.chunks:
-            self.answers.audio(playout.chunks[-1])
+            earlier = [chunk for chunk in playout.chunks[-50:-1] if chunk.heard]
+            self.answers.audio(playout.chunks[-1], earlier[-1] if earlier else None)
         elif one.kind in (TEXT_DELTA, TEXT):
             self.answers.text(one.response_id, now)
         elif one.kind == MARK:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -43,7 +44,7 @@ DEFAULT_TEXTS = (
 class Utterance:
     """What one participant said, and what became of the answer."""
 
-    number: int
+    speaker: Interpreter
     start: float
     text: str
     audible_from: float = 0.0
@@ -63,7 +64,9 @@ class Interpreter:
     send: Callable[[list[dict[str, Any]]], Any]
     texts: Sequence[str]
     chance: random.Random
-    utterances: list[Utterance] = field(default_factory=list)
+    call: list[Utterance]
+    """What everybody in the call has said: who speaks up interrupts whatever is being heard."""
+    spoken: int = 0
     _quiet_since: float | None = None
     _speaking: bool = False
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
@@ -84,24 +87,26 @@ class Interpreter:
                 self._speaking, self._quiet_since = False, None
 
     def _begin(self, now: float) -> None:
-        number = len(self.utterances)
-        before = self.utterances[-1] if self.utterances else None
-        text = self.texts[number % len(self.texts)]
-        interrupts = before is not None and before.audible_to > now
         behaviour = self.behaviour
-        if interrupts and before is not None and behaviour.mixes:
+        before = max(self.call, key=lambda said: said.audible_to, default=None)
+        if before is not None and before.audible_to <= now:
+            before = None  # it has been heard to its end
+        text = self.texts[self.spoken % len(self.texts)]
+        self.spoken += 1
+        if before is not None and behaviour.mixes:
             words = zip_longest(before.text.split(), text.split())
             text = " ".join(word for word in chain.from_iterable(words) if word)
-        said = Utterance(number, now, text, response_id=f"{self.participant}-{number + 1}")
-        self.utterances.append(said)
+        said = Utterance(self, now, text, response_id=f"{self.participant}-{self.spoken}")
+        self.call.append(said)
         respond = behaviour.response_ms
-        if interrupts and before is not None and behaviour.cutoff_ms is not None:
-            self._start(self._cut(before, now + behaviour.cutoff_ms / 1000, now))
+        if before is not None and behaviour.cutoff_ms is not None:
+            self._start(before.speaker.cut(before, now + behaviour.cutoff_ms / 1000))
             # What is sent before the cut would be cut off with the rest.
             respond = max(respond, behaviour.cutoff_ms + 20)
-        if behaviour.answers_interruptions or not interrupts:
+        if behaviour.answers_interruptions or before is None:
             begin = now + respond / 1000
-            queued = before.audible_to if interrupts and before is not None and behaviour.cutoff_ms is None else 0.0
+            same = before is not None and before.speaker is self and behaviour.cutoff_ms is None
+            queued = before.audible_to if before is not None and same else 0.0
             said.audible_from = max(begin, queued)
             said.audible_to = said.audible_from + behaviour.answer_ms / 1000
             said.task = self._start(self._answer(said, begin, 0.0))
@@ -140,7 +145,7 @@ class Interpreter:
         faulty = self.behaviour.faults and self.chance.random() < self.behaviour.faults
         return self.chance.uniform(0.05, 0.3) if faulty else 0.0
 
-    async def _cut(self, before: Utterance, moment: float, now: float) -> None:
+    async def cut(self, before: Utterance, moment: float) -> None:
         """Throw away what of an answer has not been heard; some systems bring it back."""
         await self._until(moment)
         if before.task is not None:
@@ -173,8 +178,8 @@ class Simulator:
 
     transport: type[Transport]
     behaviour: Behaviour
-    texts: dict[str, list[str]] = field(default_factory=dict)
-    """What is answered, by the last part of the address's path; under "" for any."""
+    texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    """What is answered, by the last part of the address's path and by participant."""
     seed: int = 0
     connections: int = 0
 
@@ -189,9 +194,9 @@ class Simulator:
         self.connections += 1
         chance = random.Random(f"{self.seed}/{self.connections}")  # noqa: S311  (faults that can be had again)
         transport = self.transport([])
-        name = socket.request.path.rpartition("/")[2].partition("?")[0]
-        texts = self.texts.get(name) or self.texts.get("") or list(DEFAULT_TEXTS)
+        name = unquote(socket.request.path.partition("?")[0].rpartition("/")[2])
         interpreters: dict[str, Interpreter] = {}
+        call: list[Utterance] = []
 
         async def send(messages: list[dict[str, Any]]) -> None:
             for message in messages:
@@ -209,12 +214,17 @@ class Simulator:
                 for participant, pcm in transport.system_read(message) if isinstance(message, dict) else ():
                     if participant not in interpreters:
                         interpreters[participant] = Interpreter(
-                            participant, self.behaviour, transport, send, texts, chance
+                            participant, self.behaviour, transport, send, self._texts(name, participant), chance, call
                         )
                     interpreters[participant].hear(pcm)
         for interpreter in interpreters.values():
             for task in list(interpreter.tasks):
                 task.cancel()
+
+    def _texts(self, scenario: str, participant: str) -> Sequence[str]:
+        """What somebody is answered; a protocol that does not name them gets everybody's texts."""
+        known = self.texts.get(scenario, {})
+        return known.get(participant) or [text for texts in known.values() for text in texts] or DEFAULT_TEXTS
 
     async def _misbehave(self, socket: Any, chance: random.Random) -> None:
         """One of the things that a bad network or a bad service does."""
@@ -231,10 +241,13 @@ class Simulator:
                 await socket.send(json.dumps({"type": "error", "error": {"message": "simulated failure"}}))
 
 
-def texts_of(paths: Sequence[Path]) -> dict[str, list[str]]:
-    """The expected texts of scenarios, by scenario; in the order in which their turns begin, as far as it is known."""
-    found: dict[str, list[str]] = {}
+def texts_of(paths: Sequence[Path]) -> dict[str, dict[str, list[str]]]:
+    """The expected texts of scenarios, by scenario and participant, in the order of the turns."""
+    found: dict[str, dict[str, list[str]]] = {}
     for scenario in load_scenarios(list(paths)) if paths else ():
-        spoken = [turn for turn in scenario.turns if turn.type in ("play_audio", "say")]
-        found[scenario.id] = [turn.expected_text or turn.source_text or turn.text or turn.id for turn in spoken]
+        own = found.setdefault(scenario.id, {})
+        for turn in scenario.turns:
+            if turn.speaks:
+                text = turn.expected_text or turn.source_text or turn.text or turn.id
+                own.setdefault(turn.participant, []).append(text)
     return found
