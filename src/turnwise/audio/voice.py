@@ -27,7 +27,7 @@ from turnwise.audio.voice_settings import (
     grid,
     why_not,
 )
-from turnwise.audio.wave import CLIPPED, SILENT, Samples, at_rate, from_samples
+from turnwise.audio.wave import EMPTY, FULL_SCALE, NOT_FINITE, Samples, UnusableAudio, Wave, at_rate
 from turnwise.kernel.errors import UsageError
 
 __all__ = [
@@ -120,10 +120,27 @@ def detect_channels(
 
 
 def _prepared(samples: Any, rate: int, detector: str) -> _Channel:
-    wave = from_samples(samples, rate, tolerate=(SILENT, CLIPPED))
+    values = np.asarray(samples)
+    clipped = _clipped_share(values)
+    wave = Wave(values, rate, rate, 1, "samples", clipped)
     heard = at_rate(wave, where.RATE) if detector == SILERO else wave
-    values = heard.samples.astype(np.float32)
-    return _Channel(values, heard.rate, wave.seconds, wave.clipped_share, energies(values, heard.rate, rate))
+    single = heard.samples.astype(np.float32)
+    return _Channel(single, heard.rate, wave.seconds, clipped, energies(single, heard.rate, rate))
+
+
+def _clipped_share(values: NDArray[Any]) -> float:
+    """The share of samples at full scale, after what `from_samples` checks as well: this has to be fast for hours."""
+    if values.ndim != 1:
+        raise UsageError("samples of one channel are wanted", found=f"an array of shape {values.shape}")
+    if not values.size:
+        raise UnusableAudio(EMPTY, found="0 samples")
+    low, high = float(values.min()), float(values.max())
+    if not np.isfinite(high - low):
+        first = int(np.argmin(np.isfinite(values)))
+        raise UnusableAudio(NOT_FINITE, found=f"{values[first]} at sample {first}")
+    if max(-low, high) < FULL_SCALE:
+        return 0.0
+    return np.count_nonzero(np.abs(values) >= FULL_SCALE) / len(values)
 
 
 def _heard(channels: Sequence[_Channel], settings: VoiceSettings, pool: ThreadPoolExecutor) -> list[list[Span]]:

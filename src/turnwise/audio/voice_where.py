@@ -32,7 +32,7 @@ QUIET_DBFS, QUIET_DB = -50.0, 4.0
 """Nor is what is quieter than this and does not rise so far above the noise for 50 ms."""
 LOUD_DBFS = -22.0
 """Where amplified speech is as loud as it is in ordinary recordings."""
-BEFORE_S, AFTER_S = 0.4, 0.3
+BEFORE_S, AFTER_S = 0.25, 0.2
 """What Silero hears before and after sound."""
 
 _WINDOW_S = WINDOW / RATE
