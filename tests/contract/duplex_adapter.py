@@ -17,8 +17,8 @@ from turnwise.duplex.batch import DuplexBatch
 from turnwise.duplex.cases import FILE_MISSING, LABEL_OF, LABELS, Case, Fact
 from turnwise.duplex.categories import BEFORE, Measured, category_named
 from turnwise.duplex.read import read_conversations
-from turnwise.duplex.records import CATEGORY, INTERRUPTION, KIND, TO_IGNORE, TURN, Label, Segment, Timeline
-from turnwise.duplex.timing import Event, events
+from turnwise.duplex.records import CATEGORY, INTERRUPTION, KIND, PAUSE, TO_IGNORE, TURN, Label, Segment, Timeline
+from turnwise.duplex.timing import Event, events, user_turns
 from turnwise.kernel.metric import Output
 from turnwise.kernel.score import Unit
 
@@ -101,7 +101,7 @@ def asks(name: str, output: str, unit: Unit) -> bool:
         kinds = {
             **dict.fromkeys((*ANSWERS, "turn_taking"), turns),
             **dict.fromkeys(YIELDS, (INTERRUPTION,)),
-            "take_over": turns if output == "latency" else (*turns, *TO_IGNORE, "pause"),
+            "take_over": turns if output == "latency" else (*turns, *TO_IGNORE, PAUSE),
             "selectivity": TO_IGNORE if output == "value" else (output,),
             **{one: (kind,) for one, kind in IGNORED.items()},
         }
@@ -174,11 +174,15 @@ LEAD, ANSWERED, ANSWER = 1.5, 3.0, 1.5
 def _with_perfect_agent(timeline: Timeline) -> Timeline:
     """The same user, who waits for each answer: everything that comes later is moved.
 
-    A label `interruption` that is no utterance is left out: nobody can tell what became of it.
+    Labels of which nobody can tell what becomes of them are left out: an interruption that is no utterance, a pause
+    that is not inside a turn.
     """
     if timeline.user is None:
         return timeline
-    timeline = replace(timeline, agent=(), words=None, tool_calls=())
+    turns = user_turns(timeline)
+    inside = [one for one in timeline.labels if any(t.start <= one.start and one.end <= t.end for t in turns)]
+    labels = tuple(one for one in timeline.labels if one.kind != PAUSE or one in inside)
+    timeline = replace(timeline, user=turns, labels=labels, agent=(), words=None, tool_calls=())
     while stray := {e[1:3] for e in events(timeline) if e.kind == INTERRUPTION and not e.spoken}:
         kept = tuple(one for one in timeline.labels if one.kind != INTERRUPTION or one[:2] not in stray)
         timeline = replace(timeline, labels=kept)

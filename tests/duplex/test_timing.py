@@ -200,6 +200,22 @@ def test_speech_with_a_cough_in_it_may_still_want_an_answer() -> None:
     assert kinds(talk([(0, 2)], [], cough)) == [(VOCAL_TIC, True, True)]
 
 
+@pytest.mark.parametrize(
+    ("pause", "one_turn"),
+    [
+        ((1.0, 2.0), True),  # the silence between the two
+        ((1.2, 1.5), True),  # a part of it
+        ((0.8, 2.4), True),  # all of it and more
+        ((0.5, 0.9), False),  # inside the first
+        ((3.1, 3.5), False),  # behind both
+    ],
+)
+def test_a_turn_goes_on_behind_a_marked_pause(pause: tuple[float, float], one_turn: bool) -> None:
+    timeline = talk([(0.0, 1.0), (2.0, 3.0)], [], Label(*pause, PAUSE))
+    turns = [event for event in events(timeline) if event.spoken]
+    assert [(one.start, one.end) for one in turns] == ([(0.0, 3.0)] if one_turn else [(0.0, 1.0), (2.0, 3.0)])
+
+
 def test_the_names_of_kinds() -> None:
     assert kind_named(" Barge-In ") == INTERRUPTION
     assert kind_named("non_directed_phrase") == kind_named("talking to other") == NON_DIRECTED
@@ -240,13 +256,13 @@ def test_what_wants_no_answer_neither_has_one_nor_ends_the_time_for_one() -> Non
 
 def test_the_first_response() -> None:
     timeline = Timeline("k", user=spans((0, 2), (3, 4)), agent=spans((5, 6)))
-    assert first_response(timeline) == (3.0, "user's speech, agent's speech")
-    assert first_response(timeline, sentence=1) == (1.0, "user's speech, agent's speech")
+    assert first_response(timeline) == (2.0, 3.0)  # the end of the sentence, and 5 - 2
+    assert first_response(timeline, sentence=1) == (4.0, 1.0)
     assert first_response(timeline, sentence=2) is None  # the user says no third sentence
     annotated = Timeline("k", user=spans((0, 4)), agent=spans((1, 6)), sentences=spans((0, 1.5)), words=spans((1, 2)))
-    assert first_response(annotated) == (-0.5, "annotated sentences, recognised words")
+    assert first_response(annotated) == (1.5, -0.5)
     silent = Timeline("k", user=spans((0, 4)), agent=spans((5, 6)), words=())
-    assert first_response(silent) == (None, "user's speech, recognised words")
+    assert first_response(silent) == (4.0, None)
     assert first_response(Timeline("k", user=spans((0, 4)), agent=spans((5, 6)), sentences=())) is None
 
 
@@ -254,11 +270,11 @@ def test_the_first_response() -> None:
 
 
 def outcomes(timeline: Timeline) -> list[tuple[Outcome, float | None, bool]]:
-    return [(one.outcome, one.latency, one.in_time) for one in interruptions(timeline, events(timeline))]
+    return [(one.outcome, one.latency, one.tells) for one in interruptions(timeline, events(timeline))]
 
 
 @pytest.mark.parametrize(
-    ("agent", "outcome", "latency", "in_time"),
+    ("agent", "outcome", "latency", "tells"),
     [
         ([(0, 4.3), (8, 9)], Outcome.YIELDED, 0.3, True),
         ([(0, 4.1), (8, 9)], Outcome.YIELDED, 0.1, True),  # a reaction takes 0.1 s: inclusive
@@ -271,9 +287,9 @@ def outcomes(timeline: Timeline) -> list[tuple[Outcome, float | None, bool]]:
     ],
 )
 def test_what_became_of_an_interruption(
-    agent: list[tuple[float, float]], outcome: Outcome, latency: float, in_time: bool
+    agent: list[tuple[float, float]], outcome: Outcome, latency: float, tells: bool
 ) -> None:
-    assert outcomes(talk([(4, 7)], agent)) == [(outcome, pytest.approx(latency), in_time)]
+    assert outcomes(talk([(4, 7)], agent)) == [(outcome, pytest.approx(latency), tells)]
 
 
 def test_an_interruption_of_a_silent_agent() -> None:
@@ -285,7 +301,15 @@ def test_the_windows_can_be_set() -> None:
     timeline = talk([(4, 7)], [(0, 4.3)])
     found = events(timeline)
     assert interruptions(timeline, found, window=0.25)[0].outcome is Outcome.FINISHED
-    assert interruptions(timeline, found, reaction=0.5)[0].in_time is False
+    assert interruptions(timeline, found, reaction=0.5)[0].tells is False
+
+
+def test_a_recording_that_ends_while_the_agent_speaks_does_not_show_when_it_stops() -> None:
+    for end, enough in ((7.0, True), (6.1, True), (6.0, False), (5.0, False)):  # more than 2 s after 4, or less
+        timeline = Timeline("k", user=spans((4, 4.5)), agent=spans((0, end)), seconds=end)
+        assert outcomes(timeline) == [(Outcome.NEVER_STOPPED, None, enough)]
+        (found,) = interruptions(timeline, events(timeline))
+        assert found.cut_off is not enough
 
 
 @pytest.mark.xfail(reason="timing.interruptions takes the end of a segment for silence")

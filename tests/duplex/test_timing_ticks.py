@@ -193,7 +193,7 @@ def by_the_room(folder: Path) -> dict[str, float | None]:
 
 _runs = st.lists(st.tuples(st.booleans(), st.integers(1, 3) | st.integers(1, 14)), max_size=10)
 TAIL = 12
-"""Ticks of silence at the end, so that nobody is cut off; how a recording that ends too soon counts is another test."""
+"""Ticks of silence at the end, so that nobody is cut off."""
 
 
 @st.composite
@@ -208,7 +208,7 @@ def simulations(draw: st.DrawFn) -> list[Tick]:
         inserts[place : place + length] = [kind] * len(inserts[place : place + length])
     backchannels = draw(st.sets(st.integers(0, n - 1), max_size=n))
     ticks = [Tick(user[i], agent[i], i in backchannels and user[i], inserts[i]) for i in range(n)]
-    return ticks + [Tick()] * TAIL
+    return ticks + [Tick()] * draw(st.sampled_from([0, 1, TAIL]))
 
 
 def same(found: dict[str, float | None], wanted: dict[str, float | None]) -> None:
@@ -301,7 +301,6 @@ def test_what_is_rightly_talked_over_beside_speech_is_not_recorded(tmp_path: Pat
     assert rolled_up(metric(), outputs["vocal_tic"], measure(metric(), batch)) == 0.5  # by default both count
 
 
-@pytest.mark.xfail(reason="timing.interruptions takes the end of the recording for silence of the agent")
 def test_a_recording_that_ends_while_the_agent_speaks_shows_no_silence(tmp_path: Path) -> None:
     """The definition asks for the first tick without agent speech; there is none."""
     found = measured(tmp_path, ticks_of("  UUU", "AAAAA"))

@@ -132,6 +132,8 @@ def _clipped_share(values: NDArray[Any]) -> float:
     """The share of samples at full scale, after what `from_samples` checks as well: this has to be fast for hours."""
     if values.ndim != 1:
         raise UsageError("samples of one channel are wanted", found=f"an array of shape {values.shape}")
+    if not np.issubdtype(values.dtype, np.floating):
+        raise UsageError("samples between -1 and 1 are wanted", found=f"samples of type {values.dtype}")
     if not values.size:
         raise UnusableAudio(EMPTY, found="0 samples")
     low, high = float(values.min()), float(values.max())

@@ -76,7 +76,7 @@ class VoiceSettings:
     """How far from Silero's edge the energy may place it."""
     edge_gap_s: float = 0.08
     """Silence beyond which sound outside Silero's stretch is not part of the word; it is before a final plosive."""
-    depth_db: float = 43.0
+    depth_db: float = 48.0
     """Sound this far below the loudest 10 ms of its segment no longer counts as speech."""
     steady_most: float = 0.5
     """Largest share of a segment in which the strongest spectral line may stand still, as in tones, dialling and notes.
@@ -140,8 +140,8 @@ def grid(settings: VoiceSettings | None = None) -> dict[str, VoiceSettings]:
         "threshold 0.7": replace(base, threshold=0.7, certainty=max(base.certainty, 0.75)),
         "edges within 100 ms": replace(base, edge_window_s=0.1),
         "edges where Silero has them": replace(base, edge_window_s=0.0),
-        "depth 35 dB": replace(base, depth_db=35.0),
-        "depth 50 dB": replace(base, depth_db=50.0),
+        "depth 40 dB": replace(base, depth_db=40.0),
+        "depth 55 dB": replace(base, depth_db=55.0),
         "energy alone": replace(base, detector=ENERGY),
     }
 

@@ -7,6 +7,7 @@ sound: that costs less and makes the answer a matter of what is near.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
@@ -62,15 +63,16 @@ def islands(sound: Energies, count: int, settings: VoiceSettings) -> list[Island
         begin = max(0, int((first - BEFORE_S) / _WINDOW_S))
         end = min(count, int(np.ceil((last + AFTER_S) / _WINDOW_S)))
         if found and begin <= found[-1].last:
-            begin, end = found[-1].first, max(end, found.pop().last)
-        found.append(Island(begin, end))
+            found[-1] = Island(found[-1].first, max(end, found[-1].last))
+        else:
+            found.append(Island(begin, end))
     return found
 
 
 def prepared(samples: Samples, sound: Energies, settings: VoiceSettings) -> NDArray[np.float32]:
     """Samples at 16 kHz as whole windows, amplified until the loudest second of steps is at -22 dBFS.
 
-    In memory of their own: the package wants to be able to write.
+    In memory of their own: the package takes only memory that it could write to.
     """
     level = np.sort(sound.power.sum(axis=1))[-round(1 / sound.step_s) :].mean(dtype=np.float64)
     gain = float(np.clip(LOUD_DBFS - decibel(level), 0, settings.most_gain_db))
@@ -81,11 +83,11 @@ def prepared(samples: Samples, sound: Energies, settings: VoiceSettings) -> NDAr
 
 def probabilities(windows: NDArray[np.float32], island: Island) -> Vector:
     """Silero's probability of speech in each window of an island, from a state without memory."""
-    data = memoryview(windows)
+    count = island.last - island.first
+    rows = (ctypes.c_float * WINDOW * count).from_buffer(windows, 4 * WINDOW * island.first)
     with _model() as model:
         model.reset()
-        places = range(island.first * WINDOW, island.last * WINDOW, WINDOW)
-        return np.array([model.process(data[place : place + WINDOW]) for place in places], dtype=np.float64)
+        return np.fromiter(map(model.process, rows), dtype=np.float64, count=count)
 
 
 @contextmanager
