@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet bench-blaser coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -blaser, -startup or coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,7 +32,7 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet bench-blaser coverage
+bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
@@ -48,6 +48,15 @@ bench-audio: $(VENV)/installed-test
 
 bench-comet: $(VENV)/installed-test
 	$(BIN)/python benchmarks/comet.py
+
+bench-voice: $(VENV)/installed-test
+	$(BIN)/python benchmarks/voice.py
+
+bench-duplex: $(VENV)/installed-test
+	$(BIN)/python benchmarks/duplex.py
+
+bench-live: $(VENV)/installed-test
+	$(BIN)/python benchmarks/live.py
 
 bench-startup: $(VENV)/installed-test
 	$(BIN)/python benchmarks/startup.py

@@ -1,8 +1,7 @@
 """Duplex without audio, against Python's `json.load`; and the timing metrics against hearing: `name  ratio  goal`.
 
-10,000 conversations of intervals, as the challenge keeps them, are read, checked and averaged. The same number of
-timelines (who spoke when) go through every timing metric; and the metrics of an hour of conversation are held against
-the time it takes to hear it, which is measured by `benchmarks/voice.py` and by a minute of it here.
+10,000 conversations of intervals, as the challenge keeps them, are read, checked and averaged. The timing metrics of an
+hour of conversation are held against the time it takes to hear it, measured by a minute of it.
 """
 
 from __future__ import annotations

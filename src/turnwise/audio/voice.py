@@ -45,8 +45,8 @@ __all__ = [
     "why_not",
 ]
 
-LEAST_S = 0.03
-"""Shorter segments are clicks between words."""
+LEAST_S, LEAST_WORD_S = 0.03, 0.1
+"""Shorter segments are clicks between words, and what lasts no longer on the whole are knocks."""
 LEAST_RATE = 4000
 """Hz; below that there is too little of a voice."""
 
@@ -165,7 +165,8 @@ def _heard(channels: Sequence[_Channel], settings: VoiceSettings, pool: ThreadPo
 
 def _activity(channel: _Channel, spans: Sequence[Span], detector: str, settings: VoiceSettings) -> Activity:
     above = prominence(channel.sound, spans)
-    placed = [segment for group in place_edges(channel.sound, above, spans, settings) for segment in group]
+    groups = place_edges(channel.sound, above, spans, settings)
+    placed = [segment for group in groups if sum(b - a for a, b in group) >= LEAST_WORD_S for segment in group]
     voiced = where.without_tones(channel.samples, channel.rate, _apart(placed, channel.seconds), settings)
     segments = tuple(segment for segment in voiced if segment.end_s - segment.start_s >= LEAST_S)
     noise, speech = _levels(channel.sound, spans, segments)
