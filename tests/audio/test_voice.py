@@ -305,7 +305,8 @@ def test_silence_is_silent(detector: str) -> None:
 @pytest.mark.parametrize("detector", [ENERGY, pytest.param(SILERO, marks=needs_silero)])
 @pytest.mark.parametrize("count", [1, 79, 512, 700])
 def test_recordings_shorter_than_anything(detector: str, count: int) -> None:
-    assert detect(np.full(count, 0.1), RATE, VoiceSettings(detector=detector)).segments == ()
+    samples = 0.1 * np.random.default_rng(count).standard_normal(count)
+    assert detect(samples, RATE, VoiceSettings(detector=detector)).segments == ()
 
 
 @needs_silero
@@ -314,6 +315,15 @@ def test_a_recording_that_is_speech_from_end_to_end() -> None:
     found = detect(0.5 * sound, RATE)
     assert found.segments[0].start_s == pytest.approx(0, abs=0.03)
     assert found.segments[-1].end_s == pytest.approx(len(sound) / RATE, abs=0.06)
+
+
+@needs_silero
+def test_a_constant_offset_is_no_sound() -> None:
+    sound = 0.3 * speech.trimmed(speech.said("pico-de-DE", speech.TEXTS["de"][0], RATE), RATE)
+    (track,) = with_noise([np.pad(sound, RATE)], ROOM)
+    plain, shifted = detect(track, RATE), detect(track + 0.1, RATE)
+    assert np.array(shifted.segments) == pytest.approx(np.array(plain.segments), abs=0.005)
+    assert shifted.noise_dbfs == pytest.approx(-60, abs=1)
 
 
 def test_clipping_is_counted() -> None:
@@ -337,6 +347,11 @@ def test_clipping_is_counted() -> None:
 )
 def test_bands(snr_db: float | None, band: tuple[float, float] | None) -> None:
     assert error_band(snr_db) == band
+
+
+def test_energy_promises_less() -> None:
+    assert error_band(15.0, ENERGY) == (0.05, 0.25)
+    assert error_band(14.0, ENERGY) is None
 
 
 # What cannot be used
@@ -460,3 +475,14 @@ def test_edges_move_to_the_sound() -> None:
     assert found == [pytest.approx((2.0, 2.57), abs=0.006)]
     (kept,) = place_edges(sound, prominence(sound, [late]), [late], VoiceSettings(edge_window_s=0.0))
     assert kept == [pytest.approx((2.05, 2.62), abs=0.006)]
+
+
+def test_edges_stay_where_other_sound_goes_on() -> None:
+    rng = np.random.default_rng(102)
+    power = 1e-7 * rng.uniform(0.8, 1.2, size=(1000, 8))
+    power[100:500] = 1e-4  # music from 0.5 s on, until the speech ends at 2.5 s
+    power[400:500] = 1e-3
+    sound = Energies(power.astype(np.float32), 0.005)
+    speech_in_music = Span(2.05, 2.55)
+    (found,) = place_edges(sound, prominence(sound, [Span(0.5, 2.55)]), [speech_in_music], VoiceSettings())
+    assert found == [pytest.approx((2.05, 2.5), abs=0.006)]

@@ -312,7 +312,6 @@ def test_a_recording_that_ends_while_the_agent_speaks_does_not_show_when_it_stop
         assert found.cut_off is not enough
 
 
-@pytest.mark.xfail(reason="timing.interruptions takes the end of a segment for silence")
 def test_segments_that_touch_are_no_silence() -> None:
     """Annotators write one interval per sentence: the agent speaks from 0 to 8 without a pause."""
     (whole,) = outcomes(talk([(4, 4.75)], [(0, 8)]))

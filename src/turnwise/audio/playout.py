@@ -45,14 +45,15 @@ class Playout:
         return chunk
 
     def stop(self, at: float) -> list[Chunk]:
-        """Throw away what has not been heard at a moment; what was cut."""
+        """Throw away what has not been heard at a moment; what was cut by it."""
         cut = []
         for chunk in reversed(self.chunks):
-            if chunk.end <= at + _SOONEST:
+            if not chunk.cut and chunk.end <= at + _SOONEST:
                 break
-            chunk.end = max(chunk.start, at)
-            chunk.cut = True
-            cut.append(chunk)
+            if not chunk.cut:
+                chunk.end = max(chunk.start, at)
+                chunk.cut = True
+                cut.append(chunk)
         self._free = min(self._free, at)
         return cut[::-1]
 

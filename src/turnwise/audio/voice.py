@@ -73,7 +73,7 @@ class Activity:
     @property
     def band(self) -> ErrorBand | None:
         """How far the edges err; None where there is no speech or no promise."""
-        return error_band(self.snr_db)
+        return error_band(self.snr_db, self.detector)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ def detect_channels(
         if detector == SILERO:
             spans = _heard(prepared, settings, pool)
         else:
-            spans = [where.energy_spans(channel.sound, settings) for channel in prepared]
+            spans = list(pool.map(lambda channel: where.energy_spans(channel.sound, settings), prepared))
         jobs = zip(prepared, spans, strict=True)
         return tuple(pool.map(lambda job: _activity(job[0], job[1], detector, settings), jobs))
 
@@ -125,6 +125,7 @@ def _prepared(samples: Any, rate: int, detector: str) -> _Channel:
     wave = Wave(values, rate, rate, 1, "samples", clipped)
     heard = at_rate(wave, where.RATE) if detector == SILERO else wave
     single = heard.samples.astype(np.float32)
+    single -= np.float32(single.mean(dtype=np.float64))  # a constant offset is no sound
     return _Channel(single, heard.rate, wave.seconds, clipped, energies(single, heard.rate, rate))
 
 

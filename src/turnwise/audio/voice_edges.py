@@ -161,7 +161,8 @@ def place_edges(sound: Energies, above: Prominence, spans: Sequence[Span], setti
     on separate segments, and the outermost edges stay within `edge_window_s` of the span's.
 
     The less of the speech rises above the noise, the less of its faint end can be seen: what moves an edge inwards is
-    then limited, down to the usual lateness of Silero (90 ms) where only the loudest 15 dB are seen.
+    then limited, down to the usual lateness of Silero (90 ms) where only the loudest 15 dB are seen. Where other sound
+    goes on for twice the window, the energy has no edge to offer, and the span's stays.
     """
     loud = decibel(smooth(sound.power.sum(axis=1), SMOOTH))
     return [_place(sound, above, loud, span, settings) for span in spans]
@@ -174,10 +175,13 @@ def _place(sound: Energies, above: Prominence, loud: Vector, span: Span, setting
     if end <= start:
         return [span]
     faintest = above.level_db[start:end].max() - settings.depth_db
+
+    def heard(near: slice) -> Mask:
+        return np.asarray((above.smooth_db[near] > above.limit_db[near]) & (loud[near] > faintest))
+
     near = slice(low, high)
-    heard = (above.smooth_db[near] > above.limit_db[near]) & (loud[near] > faintest)
     sharp = (above.fine_db[near] > above.limit_db[near] + _FINE_DB - _LEAST_DB) & (above.level_db[near] > faintest)
-    firsts, lasts = _pieces(heard, sharp, start - low, end - low, sound.step_s, settings)
+    firsts, lasts = _pieces(heard(near), sharp, start - low, end - low, sound.step_s, settings)
     if not len(firsts):
         return [span]
     depth = float((above.smooth_db[start:end] - above.limit_db[start:end]).max())
@@ -187,6 +191,11 @@ def _place(sound: Energies, above: Prominence, loud: Vector, span: Span, setting
     starts, ends = (low + firsts) * sound.step_s, (low + lasts) * sound.step_s
     starts[0] = np.clip(starts[0], span.start_s - window, span.start_s + inwards)
     ends[-1] = np.clip(ends[-1], span.end_s - inwards, span.end_s + window)
+    width = round(window / sound.step_s)
+    if low >= width and heard(slice(low - width, start)).all():
+        starts[0] = span.start_s
+    if high + width <= len(loud) and heard(slice(end, high + width)).all():
+        ends[-1] = span.end_s
     return [Span(float(a), float(b)) for a, b in zip(starts, ends, strict=True) if b > a]
 
 

@@ -33,24 +33,27 @@ class ErrorBand(NamedTuple):
     p95_s: float
 
 
-BANDS = (
-    (30.0, ErrorBand(0.015, 0.04)),
-    (20.0, ErrorBand(0.03, 0.12)),
-    (10.0, ErrorBand(0.06, 0.25)),
-    (0.0, ErrorBand(0.1, 0.4)),
-)
-"""Signal-to-noise ratio in dB from which on, and what was measured there, rounded up: synthetic and recorded voices of
-eight languages at known places in white and pink noise. Below 10 dB some words are not found, either, and among voices
-in the background none of this holds."""
+BANDS = {
+    SILERO: (
+        (30.0, ErrorBand(0.015, 0.04)),
+        (20.0, ErrorBand(0.03, 0.12)),
+        (10.0, ErrorBand(0.06, 0.25)),
+        (0.0, ErrorBand(0.1, 0.4)),
+    ),
+    ENERGY: ((30.0, ErrorBand(0.015, 0.04)), (20.0, ErrorBand(0.03, 0.15)), (15.0, ErrorBand(0.05, 0.25))),
+}
+"""Per detector: the signal-to-noise ratio in dB from which on, and what was measured there, rounded up: synthetic and
+recorded voices of eight languages at known places in white and pink noise. Below 10 dB some words are not found,
+either, and among voices in the background none of this holds."""
 
 
-def error_band(snr_db: float | None) -> ErrorBand | None:
-    """The band at a signal-to-noise ratio; None below 0 dB, where nothing is promised, and where there is no speech.
+def error_band(snr_db: float | None, detector: str = SILERO) -> ErrorBand | None:
+    """The band at a signal-to-noise ratio; None where nothing is promised, and where there is no speech.
 
     >>> error_band(12.0)
     ErrorBand(median_s=0.06, p95_s=0.25)
     """
-    return next((band for least, band in BANDS if snr_db is not None and snr_db >= least), None)
+    return next((band for least, band in BANDS[detector] if snr_db is not None and snr_db >= least), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class VoiceSettings:
         chosen = self.chosen
         parts = [_silero_name() if chosen == SILERO else ENERGY]
         parts += [f"{field.name}:{getattr(self, field.name)}" for field in fields(self)[1:]]
-        bands = [f"{1000 * band.median_s:.0f}/{1000 * band.p95_s:.0f}ms from {least:.0f}dB" for least, band in BANDS]
+        bands = [f"{1000 * a:.0f}/{1000 * b:.0f}ms from {least:.0f}dB" for least, (a, b) in BANDS[chosen]]
         return ",".join([*parts, f"error:{';'.join(bands)}"])
 
 

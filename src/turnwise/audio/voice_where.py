@@ -74,7 +74,8 @@ def prepared(samples: Samples, sound: Energies, settings: VoiceSettings) -> NDAr
 
     In memory of their own: the package takes only memory that it could write to.
     """
-    level = np.sort(sound.power.sum(axis=1))[-round(1 / sound.step_s) :].mean(dtype=np.float64)
+    levels, second = sound.power.sum(axis=1), round(1 / sound.step_s)
+    level = np.partition(levels, -min(second, len(levels)))[-second:].mean(dtype=np.float64)
     gain = float(np.clip(LOUD_DBFS - decibel(level), 0, settings.most_gain_db))
     windows = np.zeros(-(-len(samples) // WINDOW) * WINDOW, dtype=np.float32)
     np.multiply(samples, np.float32(10 ** (gain / 20)), out=windows[: len(samples)])
@@ -84,7 +85,7 @@ def prepared(samples: Samples, sound: Energies, settings: VoiceSettings) -> NDAr
 def probabilities(windows: NDArray[np.float32], island: Island) -> Vector:
     """Silero's probability of speech in each window of an island, from a state without memory."""
     count = island.last - island.first
-    rows = (ctypes.c_float * WINDOW * count).from_buffer(windows, 4 * WINDOW * island.first)
+    rows = (ctypes.c_float * WINDOW * count).from_buffer(windows.data, 4 * WINDOW * island.first)
     with _model() as model:
         model.reset()
         return np.fromiter(map(model.process, rows), dtype=np.float64, count=count)
@@ -166,10 +167,11 @@ def is_tonal(samples: Samples, rate: int, span: Span, settings: VoiceSettings) -
     """Whether a segment is tones or notes: its strongest spectral line stands still too often.
 
     In frames of 32 ms within 15 dB of the loudest, with 3 dB per octave more weight on what is higher: the share of
-    frames whose strongest line moved by less than 0.4 % in 30 ms. A voice glides. Fewer than 8 frames are not judged.
+    frames whose strongest line moved by less than 0.4 % in 30 ms. A voice glides. Fewer than 8 frames are not judged,
+    and a long segment is judged by its first 20 s.
     """
     width, hop, lag = round(0.032 * rate), round(0.01 * rate), 3
-    piece = samples[max(0, round(span.start_s * rate)) : round(span.end_s * rate)]
+    piece = samples[max(0, round(span.start_s * rate)) : round(min(span.end_s, span.start_s + 20) * rate)]
     if len(piece) < width + (lag + 8) * hop:
         return False
     weight, window = _line_tables(width, rate)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from turnwise.duplex.categories import BEFORE, Category, Measured, category_named
-from turnwise.duplex.records import CATEGORY, CONVERSATION, LANGUAGE, Timeline
+from turnwise.duplex.records import CATEGORY, CONVERSATION, LANGUAGE, NOT_GIVEN, Timeline
 from turnwise.duplex.timing import first_response, response_intervals, stop_intervals
 from turnwise.kernel.score import Unit
 
@@ -25,11 +25,12 @@ LABEL_OF = {Measured.RESPOND: LABELS[0], Measured.RESUME: LABELS[1]}
 FILE_MISSING = "a file of the experiment is missing"
 NO_SAMPLE = "no conversation has a delay to average (n = 0)"
 NO_INTERVAL = "no interval to average"
+NO_OUTPUT = "no output has a word"
 NO_SENTENCE = "the user says nothing that could be answered"
 TOO_EARLY = "answered before the user had finished"
 NO_ANSWER = "the agent says nothing"
 NO_LABEL = "nobody says what the agent did"
-INPUTS_MISSING = frozenset({FILE_MISSING, NO_LABEL})
+INPUTS_MISSING = frozenset({FILE_MISSING, NO_LABEL, NOT_GIVEN.format("user"), NOT_GIVEN.format("agent")})
 """Reasons that are gaps in the data; the others are facts about the conversation."""
 
 
@@ -91,7 +92,7 @@ def heard_case(timeline: Timeline) -> Case:
         user, agent = timeline.user or (), timeline.agent or ()
         for name, found in ((STOP, stop_intervals(user, agent)), (RESP, response_intervals(user, agent))):
             total, n = sum(end - start for start, end in found), len(found)
-            facts[name] = Fact(total, n, "" if n else NO_INTERVAL)
+            facts[name] = Fact(total, n, timeline.lacking or ("" if n else NO_INTERVAL))
     facts |= _first_response(timeline, category)
     labels = () if timeline.behaviour is None else (timeline.behaviour,)
     if category is not None and category.measured in LABEL_OF:
@@ -109,9 +110,10 @@ def _first_response(timeline: Timeline, category: Category | None) -> dict[str, 
     """The delay, or why there is none; and the decision to reject, where that is what a category asks for."""
     found = first_response(timeline, asked_sentence(timeline))
     rejects = category is not None and category.measured is Measured.REJECT
-    if found is None:
-        names = (DELAY, EARLY, UNANSWERED, *((REJECT, SILENT) if rejects else ()))
-        return dict.fromkeys(names, Fact(0.0, 0, NO_SENTENCE))
+    names = (DELAY, EARLY, UNANSWERED, *((REJECT, SILENT) if rejects else ()))
+    known = not timeline.lacking or (timeline.sentences is not None and timeline.words is not None)
+    if found is None or not known:
+        return dict.fromkeys(names, Fact(0.0, 0, NO_SENTENCE if known else timeline.lacking))
     early, silent = found.delay is not None and found.delay < 0, found.delay is None
     facts = {EARLY: Fact(float(early)), UNANSWERED: Fact(float(silent))}
     facts[DELAY] = Fact(found.delay or 0.0, int(not silent), TOO_EARLY if early else NO_ANSWER if silent else "")

@@ -12,6 +12,7 @@ from turnwise.duplex.cases import (
     LABEL_OF,
     LABELS,
     NO_INTERVAL,
+    NO_OUTPUT,
     NO_SAMPLE,
     REJECT,
     RESP,
@@ -144,7 +145,7 @@ class Under:
             values[AVERAGE_RESP] = self.latency(stop=False) or 0.0
         values[AVERAGE_DELAY] = self.delay[0]
         if self.rejects is not None:
-            values[Measured.REJECT.value] = self.rejects[0] / self.rejects[1]
+            values[Measured.REJECT.value] = self.rejects[0] / self.rejects[1] if self.rejects[1] else 0.0
         else:
             share = self.share(LABEL_OF[category.measured])
             values[category.measured.value] = round_half_up(share, SHARE_DIGITS) if rounded else share
@@ -172,6 +173,8 @@ class Under:
         if self.rejects is not None:
             ahead, total = self.rejects
             said = {"file": REJECTS, "ahead": ahead, "total": total, "note": "which outputs were rejected is not told"}
+            if not total:
+                found.append(filed_case(f"{where}/outputs", language, category, {REJECT: Fact(0.0, 0, NO_OUTPUT)}))
             for n in range(total):
                 fact = {REJECT: Fact(float(n < ahead))}
                 found.append(filed_case(f"{where}/outputs/{n + 1}", language, category, fact, content=said))
@@ -183,11 +186,17 @@ class Under:
 
 def _numbered(rows: list[Any]) -> list[tuple[str, Any]]:
     """Rows by their key; a key that comes again gets a number."""
-    seen: dict[str, int] = {}
+    taken = {row[0] for row in rows}
+    seen: set[str] = set()
     named = []
     for row in rows:
-        seen[row[0]] = seen.get(row[0], 0) + 1
-        named.append((row[0] if seen[row[0]] == 1 else f"{row[0]}#{seen[row[0]]}", row))
+        name = row[0]
+        number = 1
+        while name in seen or (number > 1 and name in taken):
+            number += 1
+            name = f"{row[0]}#{number}"
+        seen.add(name)
+        named.append((name, row))
     return named
 
 
@@ -219,8 +228,8 @@ def read_under(experiment: Experiment, language: str, category: Category) -> Und
 def _rejects(content: bytes) -> tuple[int, int, float | None]:
     holder = read_object(content)
     ahead, total = count(holder, "ahead"), count(holder, "total")
-    if ahead > total or total == 0:
-        raise Unusable(f"ahead {ahead} of total {total}; expected a part of at least one output")
+    if ahead > total:
+        raise Unusable(f"ahead {ahead} of total {total}; expected a part of it")
     return ahead, total, number(holder, "ratio", 1.0) if "ratio" in holder else None
 
 
@@ -281,10 +290,14 @@ def read_intervals(content: bytes) -> tuple[list[Intervals], dict[str, float]]:
 
 
 def _forward(row: dict[str, Any]) -> bool:
-    for start, end in row["latency_stop_list"]:
-        if not 0 <= start <= end:
+    """Whether all intervals of a conversation run forward; a truth value is no time."""
+    for name in ("latency_stop_list", "latency_resp_list"):
+        if type(row[name]) is not list:
             return False
-    return all(0 <= start <= end for start, end in row["latency_resp_list"])
+        for start, end in row[name]:
+            if not 0 <= start <= end or start is True or end is True or start is False:
+                return False
+    return True
 
 
 def _culprit(rows: list[Any]) -> str:
@@ -327,7 +340,7 @@ def differences(experiment: Experiment, language: str, category: Category, under
     for name, value in (under.averages or {}).items():
         compare(f"average_latency.{name}", value, under.latency(name == AVERAGE_STOP) or 0.0)
     if under.rejects is not None and under.ratio is not None:
-        compare("ratio", under.ratio, under.rejects[0] / under.rejects[1])
+        compare("ratio", under.ratio, under.rejects[0] / under.rejects[1] if under.rejects[1] else 0.0)
     if experiment.has(language, category, ALL):
         stored = experiment.read(language, category, ALL, lambda content: _averages(content, category), needed=False)
         computed = under.computed(category, rounded=True).values

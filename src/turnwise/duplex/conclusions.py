@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from turnwise.duplex.baselines import BASELINES
-from turnwise.duplex.categories import CATEGORIES, LANGUAGES
+from turnwise.duplex.experiment import places
 from turnwise.duplex.records import CATEGORY, CONVERSATION, LANGUAGE
 from turnwise.duplex.totals import DELAY, TOTAL, Totals
 from turnwise.engine.plan import DIAGNOSIS, VERIFY, Finding
@@ -43,7 +43,7 @@ def conclusions(store: Store, run: Run, results: list[dict[str, Any]]) -> list[F
 
 def _without_delay(totals: Totals) -> Iterator[Finding]:
     """The sentence that says why two of the twenty delays are not averaged."""
-    files = [(language, category) for language in LANGUAGES for category in CATEGORIES]
+    files = list(places())
     results = {key: totals.result(DELAY, **{LANGUAGE: key[0], CATEGORY: key[1].name}) for key in files}
     there = {key: one for key, one in results.items() if one is not None and one["value"] is not None}
     none = [key for key, one in results.items() if one is not None and one["value"] is None]

@@ -15,7 +15,7 @@ from turnwise.audio.voice import AUTO, LEAST_RATE, Activity, VoiceSettings, dete
 from turnwise.audio.wave import CLIPPED, CLIPPED_MOST, SILENT, UnusableAudio, Wave, at_rate, read_wave
 from turnwise.duplex.batch import DuplexBatch
 from turnwise.duplex.records import Segment, Timeline
-from turnwise.duplex.timing import AGENT_GAP, USER_GAP, YIELD_WINDOW, merged, speaks
+from turnwise.duplex.timing import AGENT_GAP, USER_GAP, YIELD_WINDOW, merged, overlaps, speaks
 
 USER, AGENT = "user", "agent"
 SIDES = (USER, AGENT)
@@ -123,7 +123,7 @@ def sounds_swapped(timeline: Timeline) -> bool:
 
 def _shared(these: Sequence[Segment], those: Sequence[Segment]) -> float:
     """Seconds that two sets of segments have in common."""
-    return sum(max(0.0, min(a.end, b.end) - max(a.start, b.start)) for a in these for b in those)
+    return sum(end - start for start, end in overlaps(sorted(these), those))
 
 
 def _yields(these: Sequence[Segment], those: Sequence[Segment]) -> int:

@@ -90,10 +90,10 @@ class FiledSource:
                 yield DuplexBatch(index, self.cases[start : start + BATCH_OF_CASES])
 
 
-def missing_case(language: str, category: Category) -> Case:
+def missing_case(language: str, category: Category, *, delays: bool = True) -> Case:
     """A category and language that is not there: what needs it has no value."""
-    names = [FACT_OF[category.measured], DELAY, *((STOP, RESP) if category.interrupts else ())]
-    facts = dict.fromkeys(names, Fact(0.0, 0, FILE_MISSING))
+    times = (DELAY, *((STOP, RESP) if category.interrupts else ())) if delays else ()
+    facts = dict.fromkeys([FACT_OF[category.measured], *times], Fact(0.0, 0, FILE_MISSING))
     return filed_case(place(language, category), language, category, facts, content={"note": FILE_MISSING})
 
 
@@ -141,7 +141,8 @@ class HeardSource:
         """Who heard the conversations that come without audio."""
         self._scan()
         self.findings = [*self.conversations.findings, *self.findings]
-        absent = [missing_case(*key) for key in places() if key not in self._there]
+        # Delays can be averaged over what is there; a score of the challenge is of all of it.
+        absent = [missing_case(*key, delays=False) for key in places() if key not in self._there]
         self.absent = absent if self.level == CONVERSATIONS else []
 
     def _scan(self) -> None:

@@ -98,6 +98,10 @@ class Label(NamedTuple):
     """The user also said something to the agent meanwhile, so that an answer is due whatever the kind is."""
 
 
+NOT_GIVEN = "speech of the {} is not given"
+"""The note of a timeline that knows one side only."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timeline:
     """One conversation: who spoke when."""
@@ -132,7 +136,15 @@ class Timeline:
     """What the format has beside, to be kept with the item."""
 
     @property
+    def lacking(self) -> str:
+        """Which side nobody knows anything of: its silence would mean nothing. Empty where both are known."""
+        return next((note for note in self.notes if note in _LACKING), "")
+
+    @property
     def dimensions(self) -> dict[str, str]:
         """What it can be sliced by."""
         own = {LANGUAGE: self.language, CATEGORY: self.category}
         return {**self.metadata, **{name: value for name, value in own.items() if value is not None}}
+
+
+_LACKING = frozenset(NOT_GIVEN.format(side) for side in ("user", "agent"))

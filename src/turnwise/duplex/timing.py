@@ -29,6 +29,8 @@ REACTION = 0.1
 """Nobody reacts faster: an agent that falls silent sooner had finished anyway."""
 STOP_WINDOW, START_WINDOW = 1.0, 2.0
 """How soon an agent stops, or starts, for something it should ignore."""
+PATIENCE = 5.0
+"""Seconds of silence at the end of a recording after which an answer would not have come."""
 EPSILON = 1e-6
 COVERED = 0.5
 """A label says what a whole utterance is if it covers at least so much of it; otherwise it is about a part of it."""
@@ -116,7 +118,7 @@ def speaks(segments: Sequence[Segment], moment: float) -> Segment | None:
 
 def user_turns(timeline: Timeline) -> tuple[Segment, ...]:
     """The user's speech; where somebody marked a silence as a pause, the turn goes on behind it."""
-    user = timeline.user or ()
+    user = merged(timeline.user or (), 0.0)
     pauses = [label for label in timeline.labels if label.kind == PAUSE and label.end > label.start]
     found: list[Segment] = []
     for segment in user if pauses else ():
@@ -161,12 +163,15 @@ def events(timeline: Timeline) -> list[Event]:
 
 def _covered(user: Sequence[Segment], label: Label) -> int | None:
     """The utterance that a label is about as a whole."""
-    best, place = 0.0, None
-    for at, segment in enumerate(user):
-        shared = min(segment.end, label.end) - max(segment.start, label.start)
-        if shared > best and shared + EPSILON >= COVERED * segment.seconds:
-            best, place = shared, at
-    return place
+    best, found = 0.0, None
+    first = bisect_right(user, label.start, key=lambda segment: segment.end)
+    for place in range(first, len(user)):
+        if user[place].start >= label.end:
+            break
+        shared = min(user[place].end, label.end) - max(user[place].start, label.start)
+        if shared > best and shared + EPSILON >= COVERED * user[place].seconds:
+            best, found = shared, place
+    return found
 
 
 # Answers
@@ -182,8 +187,12 @@ class Answer(NamedTuple):
     """The last utterance may still have been answered after the recording ended."""
 
 
-def answers(timeline: Timeline, found: Sequence[Event]) -> list[Answer]:
-    """The agent's answer to every utterance that wants one and after which it is silent."""
+def answers(timeline: Timeline, found: Sequence[Event], patience: float | None = PATIENCE) -> list[Answer]:
+    """The agent's answer to every utterance that wants one and after which it is silent.
+
+    The last utterance counts without an answer only if the recording goes on for longer than anybody waits; None as
+    `patience` never counts it, as tau-voice does.
+    """
     agent = timeline.agent or ()
     starts = [segment.start for segment in agent]
     valid = [e for e in found if e.spoken and e.directed and speaks(agent, e.end) is None]
@@ -195,7 +204,8 @@ def answers(timeline: Timeline, found: Sequence[Event]) -> list[Answer]:
         if first is not None and (limit is None or first <= limit + EPSILON):
             made.append(Answer(event, max(0.0, first - event.end), True))
         else:
-            made.append(Answer(event, None, limit is not None))
+            waited = patience is not None and (timeline.seconds or 0.0) - event.end > patience
+            made.append(Answer(event, None, limit is not None or waited))
     return made
 
 
@@ -213,12 +223,12 @@ def first_response(timeline: Timeline, sentence: int = 0) -> First | None:
 
     Annotated sentences and recognised words go before what is heard.
     """
-    heard = timeline.sentences if timeline.sentences is not None else user_turns(timeline)
-    said = timeline.words if timeline.words is not None else timeline.agent or ()
+    heard = user_turns(timeline) if timeline.sentences is None else sorted(timeline.sentences)
+    said = (timeline.agent or ()) if timeline.words is None else timeline.words
     if len(heard) <= sentence:
         return None
     asked = heard[sentence].end
-    return First(asked, said[0].start - asked if said else None)
+    return First(asked, min(said).start - asked if said else None)
 
 
 # Interruptions
@@ -251,7 +261,7 @@ def interruptions(
     timeline: Timeline, found: Sequence[Event], window: float = YIELD_WINDOW, reaction: float = REACTION
 ) -> list[Interruption]:
     """What the agent did at every interruption."""
-    agent = timeline.agent or ()
+    agent = merged(timeline.agent or (), 0.0)
     made = []
     for event in found:
         if event.kind != INTERRUPTION:
@@ -309,7 +319,7 @@ def ignored(
     timeline: Timeline, found: Sequence[Event], stop: float = STOP_WINDOW, start: float = START_WINDOW
 ) -> list[Ignored]:
     """Whether the agent went on, or kept silent, at everything that it should have ignored."""
-    agent = timeline.agent or ()
+    agent = merged(timeline.agent or (), 0.0)
     starts = [segment.start for segment in agent]
     made = []
     for event in found:
@@ -353,18 +363,19 @@ def take_overs(timeline: Timeline, found: Sequence[Event], seconds: float, words
         asked = [e for e in found if (e.start, e.end) in marked or (e.spoken and _is_labelled(e, timeline.labels))]
     asked = [e for place, e in enumerate(asked) if place == 0 or e.kind != PAUSE or asked[place - 1].kind != PAUSE]
     said = timeline.words if timeline.words is not None else timeline.agent or ()
+    starts = [one.start for one in said]
+    turns = user_turns(timeline)
     whole = TASK in timeline.metadata and len(asked) == 1
     made = []
     for place, event in enumerate(asked):
         before = asked[place + 1].start if place + 1 < len(asked) else float("inf")
         if event.kind == PAUSE:
-            turn = next((one for one in user_turns(timeline) if one.start < event.end and event.start < one.end), None)
+            turn = speaks(turns, event.start) or speaks(turns, event.end)
             before = max(event.end, turn.end if turn else event.end)
-        after, before = (float("-inf"), float("inf")) if whole else (event.start - EPSILON, before - EPSILON)
-        own = [one for one in said if after <= one.start < before]
-        goes_on = event.kind in (TURN, PAUSE) and any(
-            one.start < event.start and one.end >= event.end + seconds for one in said
-        )
+        first, last = (0, len(said)) if whole else (bisect_left(starts, t - EPSILON) for t in (event.start, before))
+        own = said[first:last]
+        held = said[first - 1] if first and event.kind in (TURN, PAUSE) else None
+        goes_on = held is not None and held.end >= event.end + seconds
         length = own[-1].end - own[0].start if own else 0.0
         n = len(own) if timeline.words is not None else None
         taken = bool(own) and not (length < seconds - EPSILON and (n is None or n <= words))

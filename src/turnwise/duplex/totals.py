@@ -16,7 +16,7 @@ from turnwise.duplex.categories import (
     Category,
 )
 from turnwise.duplex.category_files import AVERAGE_DELAY, AVERAGE_RESP, AVERAGE_STOP
-from turnwise.duplex.experiment import place
+from turnwise.duplex.experiment import place, places
 from turnwise.duplex.records import CATEGORY, LANGUAGE
 from turnwise.kernel.rollup import round_half_up
 
@@ -56,7 +56,7 @@ class Totals:
     @property
     def known(self) -> bool:
         """Whether this is a run of the challenge's categories."""
-        return any(self.of_file(DELAY, *key) is not None or self.score(*key) is not None for key in _places())
+        return any(self.of_file(DELAY, *key) is not None or self.score(*key) is not None for key in places())
 
     def score(self, language: str, category: Category) -> float | None:
         """RESPOND, RESUME or the reject rate of one category and language, as a share."""
@@ -147,7 +147,7 @@ class Totals:
         ]
 
     def _all(self, metric: str, categories: Sequence[Category]) -> dict[str, float]:
-        values = {(la, c): self.of_file(metric, la, c) for la, c in _places() if c in categories}
+        values = {(la, c): self.of_file(metric, la, c) for la, c in places() if c in categories}
         return {place(*key): value for key, value in values.items() if value is not None}
 
     def _rejection(self) -> tuple[float | None, str]:
@@ -164,7 +164,7 @@ class Totals:
         return 100 * fmean(means), "; ".join([*said, joined])
 
     def _delays_said(self, delays: Mapping[str, float]) -> str:
-        missing = [place(*key) for key in _places() if place(*key) not in delays]
+        missing = [place(*key) for key in places() if place(*key) not in delays]
         none = f"; not in the mean, for there is nothing to average: {', '.join(missing)}" if missing else ""
         return f"{len(delays)} of {2 * len(CATEGORIES)} values, mean {_said(self.value(DELAY))}{none}"
 
@@ -181,10 +181,6 @@ class Check(NamedTuple):
     def line(self) -> str:
         """As it is printed."""
         return f"{self.number}. [{'x' if self.holds else ' '}] {self.what}: {self.found}"
-
-
-def _places() -> list[tuple[str, Category]]:
-    return [(language, category) for language in LANGUAGES for category in CATEGORIES]
 
 
 def _mean_check(total: float | None, values: Mapping[str, float]) -> bool:

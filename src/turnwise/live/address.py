@@ -20,14 +20,16 @@ _SCENARIO = "{scenario}"
 class Address:
     """A WebSocket address, its headers and its certificate authority."""
 
-    url: str
+    url: str = field(repr=False)
     headers: dict[str, str] = field(default_factory=dict, repr=False)
     ssl: tls.SSLContext | None = field(default=None, repr=False)
+    typed: str = ""
+    """The address as it was typed, with the names of variables in the place of what they hold."""
 
     @property
     def shown(self) -> str:
         """The address without user, password and query: they may be secrets."""
-        parts = urlsplit(self.url)
+        parts = urlsplit(self.typed or self.url)
         host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
         return urlunsplit((parts.scheme, f"{host}:{parts.port}" if parts.port else host, parts.path, "", ""))
 
@@ -38,7 +40,9 @@ class Address:
 
     def for_scenario(self, name: str) -> Address:
         """The address with `{scenario}` filled in."""
-        return Address(self.url.replace(_SCENARIO, quote(name, safe="")), self.headers, self.ssl)
+        filled = quote(name, safe="")
+        url, typed = (text.replace(_SCENARIO, filled) for text in (self.url, self.typed))
+        return Address(url, self.headers, self.ssl, typed)
 
 
 def make_address(
@@ -63,7 +67,7 @@ def make_address(
             context = tls.create_default_context(cafile=None if authority is None else str(authority))
         except (OSError, tls.SSLError) as error:
             raise UsageError("--ca cannot be read", where=str(authority), found=str(error)) from error
-    return Address(opened, named, context)
+    return Address(opened, named, context, url)
 
 
 def expanded(text: str, option: str) -> str:

@@ -15,6 +15,8 @@ from turnwise.live.voices import FIRST_AUDIO, FIRST_TEXT, LAST_AUDIO, START
 
 APART_MS = 300.0
 """Silence that separates two answers, where nothing else does."""
+GIVEN_UP_MS = 10_000.0
+"""So long after it began a turn is no longer expected to be answered, if another one is."""
 OVER_MS = 600.0
 """So long after its last sound an answer is over."""
 
@@ -27,8 +29,8 @@ class Answers:
         self._asked: list[str] = []
         self._owner: dict[str, str] = {}
         """The turn that a response answers."""
-        self._last: dict[str, float] = {}
-        """When the answer to a turn was heard to its end, so far."""
+        self._last: dict[str, Chunk] = {}
+        """The last piece of the answer to a turn, so far."""
         self._current: str | None = None
 
     def asked(self, turn: Turn, now: float) -> None:
@@ -38,29 +40,33 @@ class Answers:
 
     def audio(self, chunk: Chunk, before: Chunk | None) -> None:
         """Audio that will be heard, after another piece or none."""
-        turn = self._turn(chunk.response, before is None or chunk.start - before.end > APART_MS)
+        turn = self._turn(chunk.response, chunk.arrived, before is None or chunk.start - before.end > APART_MS)
         if turn is not None:
             self._moments.setdefault((turn, FIRST_AUDIO), chunk.start)
-            self._last[turn] = chunk.end
+            self._last[turn] = chunk
 
     def text(self, response: str | None, now: float) -> None:
         """Text that has arrived."""
-        turn = self._turn(response, False, FIRST_TEXT)
+        turn = self._turn(response, now, False, FIRST_TEXT)
         if turn is not None:
             self._moments.setdefault((turn, FIRST_TEXT), now)
 
     def settle(self, now: float, playouts: Mapping[str, Playout]) -> None:
         """Note the answers that are over."""
         quiet = all(playout.free + OVER_MS <= now for playout in playouts.values())
-        for turn, end in self._last.items():
+        for turn, last in self._last.items():
+            end = min(last.end, now) if last.cut else last.end
             if quiet and end + OVER_MS <= now:
                 self._moments.setdefault((turn, LAST_AUDIO), end)
 
-    def _turn(self, response: str | None, anew: bool, event: str = FIRST_AUDIO) -> str | None:
+    def _turn(self, response: str | None, now: float, anew: bool, event: str = FIRST_AUDIO) -> str | None:
         if response is not None and response in self._owner:
             return self._owner[response]
         open_turns = [turn for turn in self._asked if (turn, event) not in self._moments]
         begun = [turn for turn in open_turns if (turn, START) in self._moments]
+        # A turn that has waited for too long will not be answered any more: what comes is for a later one.
+        fresh = [turn for turn in begun if now - self._moments[turn, START] <= GIVEN_UP_MS]
+        begun = fresh or begun[-1:]
         if response is None and self._current is not None and not anew and event == FIRST_AUDIO:
             return self._current
         if not begun:

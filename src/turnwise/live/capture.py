@@ -24,6 +24,7 @@ LONGEST_TEXT = 2000
 """Characters of a message that is no JSON that are kept."""
 LONGEST_INVALID = 20_000
 """Of one that is broken."""
+_SECRETS = ("secret", "authorization", "api_key", "apikey", "token", "password")
 Json = dict[str, Any]
 Put = Callable[[str, bytes, int], int]
 Get = Callable[[str, int, int], bytes]
@@ -118,6 +119,8 @@ class Capture:
         self._turns = {turn.turn_id: turn for turn in header.turns}
         self._chunks: dict[int, Chunk] = {}
         self._files: dict[tuple[str, str], str] = {}
+        self.cut: list[Chunk] = []
+        """What the last message that stopped anything cut off."""
 
     # What happens
 
@@ -153,7 +156,7 @@ class Capture:
             begin = self._put(name, sound.audio, transport.rate_of(sound))
             place = {"file": f"audio/{name}", "begin": begin, "bytes": len(sound.audio)}
             kept = without_audio(message, transport.audio_fields, place)
-        elif any(one.kind == INVALID for one in said) and len(dumps_clean(message)) <= LONGEST_INVALID:
+        elif any(one.kind == INVALID for one in said) and not _has_secret(message):
             kept = message  # as it is: what is wrong with it can be seen, and is found again
         else:
             kept = transport.kept(message)
@@ -196,8 +199,8 @@ class Capture:
         elif one.kind == STOP and one.cut_ms is not None:
             playout.keep(one.response_id, one.cut_ms, t_ms)
         elif one.kind in (STOP, SPEECH_STARTED):
-            for each in [playout] if one.participant or connection else self.playouts.values():
-                each.stop(t_ms)
+            everybody = [playout] if one.participant or connection else self.playouts.values()
+            self.cut = [chunk for each in everybody for chunk in each.stop(t_ms)]
         return event
 
     def file(self, prefix: str, who: str) -> str:
@@ -220,7 +223,12 @@ class Capture:
     # What is written
 
     def finished(self) -> None:
-        """Put the audible clock on every piece of audio: what was cut is known only now."""
+        """Put the audible clock on every piece of audio: what was cut is known only now.
+
+        When the call is over, nothing more is heard.
+        """
+        for playout in self.playouts.values() if self.ended_ms is not None else ():
+            playout.stop(self.ended_ms or 0.0)
         for number, chunk in self._chunks.items():
             event = self.events[number]
             event["t_audible_ms"] = _time(chunk.start)
@@ -256,6 +264,12 @@ class Capture:
                 file.write(dumps_clean(event) + "\n")
         text = json.dumps(self.as_json(), ensure_ascii=False, indent=2, allow_nan=False)
         (folder / "capture.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _has_secret(message: Json) -> bool:
+    """Whether a broken message is too long, or may hold what must not be kept."""
+    text = dumps_clean(message)
+    return len(text) > LONGEST_INVALID or any(word in text.lower() for word in _SECRETS)
 
 
 def _time(moment: float | None) -> float | None:

@@ -14,7 +14,7 @@ from turnwise.live.capture import Capture, Header, PlayedTurn
 from turnwise.live.say_command import configured_say_command
 from turnwise.live.scenario import Scenario
 from turnwise.live.session import Session
-from turnwise.live.speech import scenario_audio
+from turnwise.live.speech import duration_ms, scenario_audio
 from turnwise.live.transports import transport_named
 from turnwise.live.voices import Pcm
 
@@ -51,10 +51,12 @@ def drive(
 
     async def run_all() -> list[Driven]:
         free = asyncio.Semaphore(parallel)
+        taken: set[Path] = set()
 
         async def one(place: int, scenario: Scenario, number: int) -> Driven:
             async with free:
-                folder = out / (scenario.id if repeat == 1 else f"{scenario.id}-{number + 1:02d}")
+                folder = _free(out, scenario.id if repeat == 1 else f"{scenario.id}-{number + 1:02d}", taken)
+                taken.add(folder)
                 if told:
                     told(scenario, number, "started")
                 own = address.for_scenario(scenario.id)
@@ -124,7 +126,12 @@ def _audio(scenario: Scenario, rate: int, say_command: str | None) -> dict[str, 
 
 
 def _length_s(scenario: Scenario, audio: dict[str, Pcm], rate: int) -> float:
-    """As long as it takes if turns follow each other, or as the last one is told to begin."""
-    spoken = sum(len(pcm) for pcm in audio.values()) / rate
-    latest = max((turn.start_at_ms or 0) + (turn.after.delay_ms if turn.after else 0) for turn in scenario.turns)
-    return spoken + (latest + scenario.tail_silence_ms) / 1000
+    """How long it takes at least."""
+    planned = scenario.schedule({turn: duration_ms(pcm, rate) for turn, pcm in audio.items()})
+    return (max(one.earliest_end_ms for one in planned.values()) + scenario.tail_silence_ms) / 1000
+
+
+def _free(out: Path, name: str, taken: set[Path]) -> Path:
+    """A folder of that name that is not there yet: an earlier capture is never written over."""
+    names = (name, *(f"{name}-{n:02d}" for n in range(2, 10_000)))
+    return next(out / one for one in names if out / one not in taken and not (out / one).exists())

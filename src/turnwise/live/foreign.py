@@ -23,11 +23,14 @@ from turnwise.live.wire import IN, OUT, Line
 _TIMES = ("t_ms", "time_ms", "timestamp_ms", "t", "ts", "time", "timestamp")
 _MESSAGES = ("message", "msg", "data", "payload", "raw", "event", "body")
 _DIRECTIONS = ("direction", "dir", "side", "from")
-_INWARD = frozenset({"in", "inbound", "received", "recv", "receive", "server", "from_server", "<", "system"})
-_OUTWARD = frozenset({"out", "outbound", "sent", "send", "client", "to_server", ">", "caller"})
-_PROTOCOLS_OWN = frozenset({"kind", "Kind", "event", "type"})
-_EPOCH_MS, _EPOCH_S = 1e11, 1e8
-"""Numbers from here on are milliseconds, or seconds, since 1970."""
+_INWARD = frozenset(
+    {"in", "inbound", "incoming", "rx", "received", "recv", "receive", "server", "from_server", "<", "system"}
+)
+_OUTWARD = frozenset({"out", "outbound", "outgoing", "tx", "sent", "send", "client", "to_server", ">", "caller"})
+_EPOCH_MS = 1e11
+"""Numbers from here on are milliseconds since 1970."""
+_CALLERS = ("input_audio_buffer.", "session.update", "conversation.item.truncate", "connected", "start", "stop", "dtmf")
+"""How the names of messages begin that only a caller sends."""
 
 
 def read_foreign(path: Path, protocol: str) -> tuple[Header, list[Line]]:
@@ -65,13 +68,18 @@ def _row(text: bytes, where: str) -> tuple[float, str, Any]:
         raise InputError(
             "a line of the log has no time", where=where, found=", ".join(row), expected=" or ".join(_TIMES)
         )
-    message = next((row[name] for name in _MESSAGES if isinstance(row.get(name), dict | str)), None)
+    message = next((row[name] for name in _MESSAGES if _is_message(row.get(name))), None)
     if message is None:
         message = {name: value for name, value in row.items() if name not in (*_TIMES, *_DIRECTIONS)}
     if isinstance(message, str):
         with suppress(JSONDecodeError):
             message = loads(message)
     return moment, _direction(row, message), message
+
+
+def _is_message(value: Any) -> bool:
+    """An object, or one as text; a plain word under the same key is a name."""
+    return isinstance(value, dict) or (isinstance(value, str) and value.lstrip().startswith("{"))
 
 
 def _moment(value: Any, name: str) -> float | None:
@@ -91,12 +99,14 @@ def _moment(value: Any, name: str) -> float | None:
 
 
 def _direction(row: dict[str, Any], message: Any) -> str:
+    """Which way a message went: as the row says, else as only one side can have sent it."""
     said = next((str(row[name]).lower() for name in _DIRECTIONS if name in row), "")
-    if not said and isinstance(row.get("type"), str) and not isinstance(message, str):
-        said = row["type"].lower()
     if said in _OUTWARD:
         return OUT
     if said in _INWARD or not isinstance(message, dict):
         return IN
-    name = str(message.get("type") or message.get("kind") or message.get("event") or "")
-    return OUT if name.startswith(("input_audio_buffer.append", "session.update", "conversation.item.truncate")) else IN
+    name = str(message.get("type") or message.get("event") or "")
+    body = message.get("audioData") or message.get("AudioData") or message.get("media") or {}
+    callers = isinstance(body, dict) and ("participantRawID" in body or body.get("track") == "inbound")
+    metadata = str(message.get("kind", "")).lower() == "audiometadata"
+    return OUT if callers or metadata or (name.startswith(_CALLERS) and "speech_" not in name) else IN

@@ -37,7 +37,15 @@ def _built(header: Header, lines: Iterator[Line], out: Path, get: Any, path: Pat
     capture = Capture(header, transport_named(header.protocol), sounds.put, get)
     try:
         for line in lines:
-            _apply(capture, line)
+            try:
+                _apply(capture, line)
+            except (KeyError, TypeError, AttributeError) as error:
+                raise InputError(
+                    "the wire log does not fit its own first line",
+                    where=str(path),
+                    found=f"{type(error).__name__}: {error} at {line.t_ms:g} ms",
+                    expected="turns and connections that the first line names",
+                ) from error
     finally:
         sounds.close()
     if (path.parent / "audio").is_dir() and path.parent.resolve() != out.resolve():

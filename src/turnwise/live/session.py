@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,9 @@ class Session:
     phase_ms: float = 0.0
     """When the first frame is due: sessions that run side by side should not all send at the same moment."""
     _waiting: list[tuple[float, str | None, Inbound]] = field(default_factory=list)
+    _begun: bool = False
+    _places: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Where the audio of each turn lies, in bytes."""
 
     async def run(self) -> Capture:
         """Play the scenario; the capture says in `reason` why it ended early, if it did."""
@@ -64,7 +68,6 @@ class Session:
         self.capture = Capture(self.header, self.transport, sounds.put)
         self._out_names = {name: self.capture.file("out", name) for name in self.header.participants}
         self._sounds, self._log = sounds, log
-        log.write(Line(NOTE, 0.0, None, self.header.as_json()))
         try:
             async with asyncio.timeout(self.timeout_s):
                 await self._play()
@@ -74,12 +77,24 @@ class Session:
             self._end(str(ended))
         except OSError as error:
             self._end(f"the connection failed: {error.strerror or type(error).__name__}")
+        except asyncio.CancelledError:
+            self._end("interrupted")
+            raise
+        except Exception as error:  # whatever a system provokes costs its own call and no other
+            self._end(f"internal error: {type(error).__name__}: {error}")
         finally:
+            self._head()
             log.write(Line(NOTE, self.capture.ended_ms or 0.0, None, self._last_note()))
             log.close()
             sounds.close()
             self.capture.write(self.folder)
         return self.capture
+
+    def _head(self) -> None:
+        """The first line of the log: written when the clock starts, or when there was no call."""
+        if not self._begun:
+            self._begun = True
+            self._log.write(Line(NOTE, 0.0, None, self.header.as_json()))
 
     def _last_note(self) -> dict[str, Any]:
         return {"ended": True, "reason": self.capture.reason, "clock": self.capture.clock}
@@ -91,6 +106,8 @@ class Session:
         self.capture.reason = reason
         self.capture.ended_ms = self.clock.now if hasattr(self, "clock") else 0.0
         self.capture.clock = self.clock.summary() if hasattr(self, "clock") else {}
+        for turn in self.voices.begun if hasattr(self, "voices") else ():  # whoever was still speaking
+            self._turn_over(turn.id, self.capture.ended_ms, self._place(turn, self._places))
 
     async def _play(self) -> None:
         from websockets.asyncio.client import connect
@@ -121,6 +138,8 @@ class Session:
                 except InvalidHandshake as error:
                     raise Ended(f"the system refused the call: {error}") from error
             self.clock = FrameClock(asyncio.get_running_loop().time() + self.phase_ms / 1000)
+            self.header.started = datetime.now(UTC).isoformat(timespec="milliseconds")
+            self._head()
             self.voices = Voices(self.scenario, self.audio, self.transport.out_rate)
             self.answers = Answers(self.voices.moments)
             for name, transport in self.capture.transports.items():
@@ -146,7 +165,7 @@ class Session:
 
     async def _speak(self) -> None:
         """A frame of every participant at every moment, until the tail of the scenario is over."""
-        places: dict[str, tuple[int, int]] = {}
+        places = self._places
         async for _ in self.clock.frames():
             now = self.clock.now
             if self.voices.hung_up or (
@@ -248,7 +267,7 @@ class Session:
         elif one.kind == MARK:
             self._waiting.append((max(now, playout.free), name, one))
         if one.kind in (STOP, SPEECH_STARTED):
-            cut = [chunk for chunk in playout.chunks if chunk.cut and chunk.end >= now - 1]
+            cut = self.capture.cut
             if one.kind == SPEECH_STARTED and cut:
                 heard = round(playout.heard_of(cut[0].response, now))
                 answer = Inbound(STOP, response_id=cut[0].response, cut_ms=heard)

@@ -310,7 +310,7 @@ def entry(
         "value": value,
         "low": interval.low if value is not None else None,
         "high": interval.high if value is not None else None,
-        "interval": interval.method if value is not None else "none: nothing scored",
+        "interval": interval.method if value is not None else f"none: {'no value' if counts[0] else 'nothing scored'}",
         "n_scored": counts[0],
         "n_total": counts[1],
         "missing": counts[2],

@@ -16,7 +16,7 @@ from typing import Generic, TypeVar
 
 from turnwise.duplex.formats.listing import Listing, digest
 from turnwise.duplex.formats.spans import AGENT, USER, in_order, merged
-from turnwise.duplex.records import Timeline
+from turnwise.duplex.records import NOT_GIVEN, Timeline
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 from turnwise.kernel.jsontext import clean
@@ -27,7 +27,6 @@ WORD_GAP = 0.5
 """Seconds: words at most so far apart are one stretch of speech of the agent, as in Full-Duplex-Bench."""
 
 FROM_WORDS = "speech of the agent was taken from its words"
-NOT_GIVEN = "speech of the {} is not given"
 
 
 class Tally:

@@ -69,7 +69,6 @@ class Eva(FileConversations[Entry]):
             user=user[0],
             agent=agent[0],
             tool_calls=calls,
-            seconds=max(one.end for side in log.audio.values() for one in side) - log.origin,
             notes=tuple(dict.fromkeys(notes)),
             context=_context(log.audio),
         )

@@ -11,7 +11,7 @@ from turnwise.duplex.batch import Talk
 from turnwise.duplex.metrics.base import OWN, POOLED, TAU_VOICE, TalkMetric
 from turnwise.duplex.metrics.responses import declared
 from turnwise.duplex.records import CONVERSATION
-from turnwise.duplex.timing import agent_interruptions, answers
+from turnwise.duplex.timing import PATIENCE, agent_interruptions, answers
 from turnwise.kernel.metric import Direction, MetricSpec, Output
 from turnwise.kernel.rollup import FloatArray, ratio_value
 from turnwise.kernel.score import Measurement, measured, not_applicable
@@ -45,9 +45,10 @@ class AgentInterruptionRate(TalkMetric):
 
     def judge(self, talk: Talk) -> Iterable[tuple[str, Measurement]]:
         """One conversation, with the moments as evidence."""
-        turns = sum(answer.counted for answer in answers(talk.timeline, talk.events))
+        published = self.settings.profile == TAU_VOICE
+        turns = sum(one.counted for one in answers(talk.timeline, talk.events, None if published else PATIENCE))
         found = agent_interruptions(talk.timeline)
-        if not turns and not found:
+        if not turns and not (found and published):  # there, interruptions count even where nothing could be answered
             yield "value", not_applicable("no turn of the user that could be answered")
         else:
             at = [round(segment.start, 3) for segment in found]

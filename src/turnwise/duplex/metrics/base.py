@@ -109,11 +109,17 @@ def over_files(first: Any, digits: int | None) -> Rollup:
 class EventMetric(Metric):
     """A metric of what the user did, one event at a time."""
 
+    both_sides: ClassVar[bool] = True
+    """Whether it takes the speech of both; silence of a side that nobody knows anything of means nothing."""
+
     def measure(self, batch: DuplexBatch) -> Iterable[Found]:
         """Every conversation; one that cannot be used is counted once."""
         for talk in batch.talks:
-            if talk.unusable:
-                yield talk.unit(None), self.spec.outputs[0].name, skipped(talk.unusable)
+            lacking = talk.unusable or (talk.timeline.lacking if self.both_sides else "")
+            if lacking:
+                first = talk.events[0] if talk.events else None
+                if first is None or talk.asks(first):
+                    yield talk.unit(first), self.spec.outputs[0].name, skipped(lacking)
             else:
                 yield from self.judge(talk)
 
@@ -129,8 +135,9 @@ class TalkMetric(Metric):
         """Every conversation."""
         for talk in batch.talks:
             unit = conversation_unit(talk.timeline)
-            if talk.unusable:
-                yield unit, self.spec.outputs[0].name, skipped(talk.unusable)
+            lacking = talk.unusable or talk.timeline.lacking
+            if lacking:
+                yield unit, self.spec.outputs[0].name, skipped(lacking)
             else:
                 for output, found in self.judge(talk):
                     yield unit, output, found

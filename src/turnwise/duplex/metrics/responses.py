@@ -10,7 +10,7 @@ from turnwise.duplex.batch import Talk
 from turnwise.duplex.metrics import ROOM
 from turnwise.duplex.metrics.base import OWN, POOLED_MEAN, SHARE, SPREAD, TAU_VOICE, EventMetric, Found
 from turnwise.duplex.records import EVENT
-from turnwise.duplex.timing import answers
+from turnwise.duplex.timing import PATIENCE, answers
 from turnwise.kernel.metric import Direction, MetricSpec, Output
 from turnwise.kernel.score import measured, not_applicable
 
@@ -32,6 +32,11 @@ def declared(name: str, question: str, outputs: tuple[Output, ...], **changes: A
     return MetricSpec(room=ROOM, name=name, version=1, question=question, outputs=outputs, **about | changes)
 
 
+def patience(metric: EventMetric) -> float | None:
+    """How long a recording has to go on after the last turn for a missing answer to count."""
+    return None if metric.settings.profile == TAU_VOICE else PATIENCE
+
+
 class ResponseLatency(EventMetric):
     """From the end of a user's turn to the agent's next start; answered turns only."""
 
@@ -43,7 +48,7 @@ class ResponseLatency(EventMetric):
 
     def judge(self, talk: Talk) -> Iterable[Found]:
         """Every turn that could be answered."""
-        for answer in answers(talk.timeline, talk.events):
+        for answer in answers(talk.timeline, talk.events, patience(self)):
             if talk.asks(answer.event):
                 none = not_applicable("no answer" if answer.counted else ENDS)
                 found = none if answer.latency is None else measured((answer.latency,))
@@ -67,7 +72,7 @@ class ResponseRate(EventMetric):
 
     def judge(self, talk: Talk) -> Iterable[Found]:
         """Every turn that could be answered; the last one only if it was."""
-        for answer in answers(talk.timeline, talk.events):
+        for answer in answers(talk.timeline, talk.events, patience(self)):
             if talk.asks(answer.event):
                 found = measured((float(answer.latency is not None),))
                 yield talk.unit(answer.event), "value", found if answer.counted else not_applicable(ENDS)

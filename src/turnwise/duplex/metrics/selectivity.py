@@ -10,7 +10,7 @@ from turnwise.duplex.metrics.base import SHARE, EventMetric, Found
 from turnwise.duplex.metrics.responses import declared
 from turnwise.duplex.records import TO_IGNORE
 from turnwise.duplex.timing import START_WINDOW, STOP_WINDOW, Ignored, ignored
-from turnwise.kernel.metric import MetricSpec, Output, Parameter
+from turnwise.kernel.metric import Metric, MetricSpec, Output, Parameter
 from turnwise.kernel.score import measured
 
 SETTINGS = (
@@ -37,7 +37,7 @@ class Selectivity(EventMetric):
                 yield talk.unit(one.event), output, measured((float(one.correct),))
 
 
-def found(metric: EventMetric, talk: Talk) -> list[Ignored]:
+def found(metric: Metric, talk: Talk) -> list[Ignored]:
     """What should be ignored and is asked about."""
     values = metric.settings.values
     made = ignored(talk.timeline, talk.events, values["stop_window"], values["start_window"])

@@ -19,6 +19,8 @@ FDB = "Full-Duplex-Bench (Lin et al. 2025)"
 class TakeOver(EventMetric):
     """Whether what the agent says at an event is a turn of its own; and how soon it comes."""
 
+    both_sides = False  # the events may be labelled, and the agent's words known
+
     spec: ClassVar[MetricSpec] = declared(
         "take_over",
         "Does the agent take the turn, where it should and where it should not?",

@@ -8,21 +8,23 @@ from typing import ClassVar
 from turnwise.duplex.batch import Talk
 from turnwise.duplex.metrics.base import TAU_VOICE, TalkMetric
 from turnwise.duplex.metrics.responses import declared
+from turnwise.duplex.metrics.selectivity import SETTINGS, found
 from turnwise.duplex.records import BACKCHANNEL, CONVERSATION, NON_DIRECTED, VOCAL_TIC
-from turnwise.duplex.timing import Outcome, agent_interruptions, answers, ignored, interruptions
-from turnwise.kernel.metric import Direction, MetricSpec, Output
+from turnwise.duplex.timing import Outcome, agent_interruptions, answers, interruptions
+from turnwise.kernel.metric import Direction, MetricSpec, Output, Parameter
 from turnwise.kernel.rollup import Rollup, total
 from turnwise.kernel.score import Measurement, measured
 
 _TOTAL = Rollup("pooled", (total(),), primary=True)
 
 
-def _spec(name: str, question: str) -> MetricSpec:
+def _spec(name: str, question: str, parameters: tuple[Parameter, ...] = ()) -> MetricSpec:
     return declared(
         name,
         question,
         (Output(statistics=("count",), direction=Direction.NEITHER, range=(0.0, None), rollups=(_TOTAL,)),),
         unit=CONVERSATION,
+        parameters=parameters,
         profiles=(TAU_VOICE,),
     )
 
@@ -56,7 +58,7 @@ class ResponseTotal(_Count):
 
     def count(self, talk: Talk) -> int:
         """Without a last turn that has no answer."""
-        return sum(answer.counted for answer in answers(talk.timeline, talk.events))
+        return sum(answer.counted for answer in answers(talk.timeline, talk.events, None))
 
 
 class YieldTotal(_Count):
@@ -86,25 +88,25 @@ class _Ignorable(_Count):
 
     def count(self, talk: Talk) -> int:
         """Beside the user's speech only errors."""
-        return sum(one.event.kind == self.kind and one.reported for one in ignored(talk.timeline, talk.events))
+        return sum(one.event.kind == self.kind and one.reported for one in found(self, talk))
 
 
 class BackchannelTotal(_Ignorable):
     """Signs of listening."""
 
     kind = BACKCHANNEL
-    spec: ClassVar[MetricSpec] = _spec("backchannel_total", "How many signs of listening are there?")
+    spec: ClassVar[MetricSpec] = _spec("backchannel_total", "How many signs of listening are there?", SETTINGS)
 
 
 class VocalTicTotal(_Ignorable):
     """Coughs and the like."""
 
     kind = VOCAL_TIC
-    spec: ClassVar[MetricSpec] = _spec("vocal_tic_total", "How many coughs and the like are there?")
+    spec: ClassVar[MetricSpec] = _spec("vocal_tic_total", "How many coughs and the like are there?", SETTINGS)
 
 
 class NonDirectedTotal(_Ignorable):
     """Things said to somebody else."""
 
     kind = NON_DIRECTED
-    spec: ClassVar[MetricSpec] = _spec("non_directed_total", "How many things are said to somebody else?")
+    spec: ClassVar[MetricSpec] = _spec("non_directed_total", "How many things are said to somebody else?", SETTINGS)

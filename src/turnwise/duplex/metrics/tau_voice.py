@@ -28,7 +28,7 @@ class ResponseLatencyMean(EventMetric):
 
     def judge(self, talk: Talk) -> Iterable[Found]:
         """Every answered turn."""
-        for answer in answers(talk.timeline, talk.events):
+        for answer in answers(talk.timeline, talk.events, None):
             if answer.latency is not None and talk.asks(answer.event):
                 yield talk.unit(answer.event), "value", measured((answer.latency,))
 

@@ -11,8 +11,9 @@ import numpy as np
 from turnwise.duplex.batch import Talk
 from turnwise.duplex.metrics.base import EventMetric, Found
 from turnwise.duplex.metrics.responses import declared
-from turnwise.duplex.records import INTERRUPTION, Segment
-from turnwise.duplex.timing import EPSILON, Event, interruptions
+from turnwise.duplex.records import Segment
+from turnwise.duplex.timing import EPSILON, Event, Interruption, Outcome, interruptions
+from turnwise.duplex.timing import PATIENCE as WAITING
 from turnwise.kernel.metric import MetricSpec, Output, Parameter
 from turnwise.kernel.rollup import MACRO, MEAN, P50
 from turnwise.kernel.score import Measurement, measured, not_applicable
@@ -50,10 +51,8 @@ class TurnTaking(EventMetric):
             if not talk.asks(event):
                 continue
             stopped = yields.get(event.number)
-            if event.kind == INTERRUPTION and stopped is not None and stopped.latency is not None:
-                score = max(0.0, 1 - stopped.latency / PATIENCE)
-                about: Any = {"interrupted by": "user", "silent_after": round(stopped.latency, 3)}
-                yield talk.unit(event), "value", measured((min(1.0, score),), evidence=about)
+            if stopped is not None and stopped.outcome is not Outcome.SILENT:
+                yield talk.unit(event), "value", _yielded(stopped)
             else:
                 limit = turns[place + 1].start if place + 1 < len(turns) else None
                 yield talk.unit(event), "value", self._answered(talk, event, limit)
@@ -64,9 +63,11 @@ class TurnTaking(EventMetric):
         until = float("inf") if limit is None else limit + EPSILON
         into = [one for one in agent if event.start < one.start < event.end - EPSILON]
         after = next((one.start for one in agent if event.end - EPSILON <= one.start <= until), None)
-        spoken = after if after is not None else into[-1].start if into else None
+        if into and (after is None or into[-1].end > event.end):  # what began too early is the answer, if it goes on
+            after = into[-1].start
+        spoken = after
         if spoken is None:
-            if limit is None:
+            if limit is None and (talk.timeline.seconds or 0.0) - event.end <= WAITING:
                 return not_applicable("the recording ends before an answer is due")
             return measured((0.0,), evidence={"answer": None})
         latency = spoken - event.end
@@ -84,6 +85,16 @@ class TurnTaking(EventMetric):
         own = (values["earliest"], values["prompt"], values["late"], values["latest"])
         called = any(event.start <= at <= max(spoken, event.end) for at in talk.timeline.tool_calls)
         return (*own[:2], own[2] + TOOL_CURVE[2] - CURVE[2], own[3] + TOOL_CURVE[3] - CURVE[3]) if called else own
+
+
+def _yielded(stopped: Interruption) -> Measurement:
+    """An interruption, by how soon the agent fell silent."""
+    if stopped.cut_off:
+        return not_applicable("the recording ends before the agent could yield")
+    if stopped.latency is None:
+        return measured((0.0,), evidence={"interrupted by": "user", "silent_after": None})
+    score = min(1.0, max(0.0, 1 - stopped.latency / PATIENCE))
+    return measured((score,), evidence={"interrupted by": "user", "silent_after": round(stopped.latency, 3)})
 
 
 def curve(latency: float, points: Sequence[float] = CURVE) -> float:

@@ -24,6 +24,9 @@ SETTINGS = (
 )
 
 
+CUT_OFF = "the recording ends before the agent could yield"
+
+
 class _Interruptions(EventMetric):
     """What became of every interruption."""
 
@@ -59,7 +62,7 @@ class YieldRate(_Interruptions):
             yes = one.outcome is Outcome.YIELDED or paused
             # There, no silence in time is no yielding, even if the recording ends first.
             if one.cut_off and self.settings.profile != TAU_VOICE:
-                none = not_applicable("the recording ends before the agent could yield")
+                none = not_applicable(CUT_OFF)
             tells = one.tells or (one.cut_off and self.settings.profile == TAU_VOICE)
             yield talk.unit(one.event), "value", measured((float(yes),)) if tells else none
 
@@ -88,6 +91,8 @@ class StopLatency(_Interruptions):
         for one in self.found(talk):
             unit = talk.unit(one.event)
             about = None if one.latency is None else {"silent_after": round(one.latency, 3)}
-            yield unit, "outcome", labelled(one.outcome.value, evidence=about)
+            known = labelled(one.outcome.value, evidence=about)
+            yield unit, "outcome", not_applicable(CUT_OFF) if one.cut_off else known
             yielded = one.outcome is Outcome.YIELDED and one.latency is not None
-            yield unit, "value", measured((one.latency or 0.0,)) if yielded else not_applicable(one.outcome.value)
+            why = CUT_OFF if one.cut_off else one.outcome.value
+            yield unit, "value", measured((one.latency or 0.0,)) if yielded else not_applicable(why)

@@ -25,7 +25,7 @@ from turnwise.live.messages import (
     TRANSCRIPT,
     Inbound,
 )
-from turnwise.live.transports.base import FRAME_MS, Json, Transport
+from turnwise.live.transports.base import FRAME_MS, Json, Transport, plausible_rate
 
 RATE_HZ = 16_000
 FRAME_BYTES = RATE_HZ * FRAME_MS // 1000 * 2
@@ -161,7 +161,7 @@ class Acs(Transport):
             return [self._read_transcription(message, fields)]
         if kind == "audiometadata":
             rate = _body(fields, "audiometadata").get("samplerate")
-            if isinstance(rate, int) and rate > 0:
+            if plausible_rate(rate):
                 self._in_rate = rate
         return [Inbound(CONTROL, _participant(fields), *_ids(fields), details=self.kept(message))]
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, TypeGuard
 
 from turnwise.live.messages import Inbound
 
 Json = dict[str, Any]
 FRAME_MS = 20
+LEAST_RATE, HIGHEST_RATE = 4_000, 192_000
 
 
 class Transport(ABC):
@@ -104,11 +105,6 @@ class Transport(ABC):
         """The end of a response, with its whole text."""
 
 
-def value_at(message: Mapping[str, Any], *path: str) -> Any:
-    """What lies under a path of keys, whatever their case; None where there is nothing."""
-    found: Any = message
-    for key in path:
-        if not isinstance(found, Mapping):
-            return None
-        found = found.get(key, next((v for k, v in found.items() if k.lower() == key.lower()), None))
-    return found
+def plausible_rate(value: object) -> TypeGuard[int]:
+    """Whether a number that a system sends can be a sample rate."""
+    return isinstance(value, int) and not isinstance(value, bool) and LEAST_RATE <= value <= HIGHEST_RATE

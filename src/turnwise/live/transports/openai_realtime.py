@@ -27,7 +27,7 @@ from turnwise.live.messages import (
     TRANSCRIPT,
     Inbound,
 )
-from turnwise.live.transports.base import FRAME_MS, Json, Transport
+from turnwise.live.transports.base import FRAME_MS, Json, Transport, plausible_rate
 
 RATE_HZ = 24_000
 _BYTES_PER_MS = RATE_HZ * 2 // 1000
@@ -249,7 +249,7 @@ class OpenAIRealtime(Transport):
         response_id, item_id = _text(message, "response_id"), _text(message, "item_id")
         details: Json = {"content_index": _index(message)}
         rate = message.get("sample_rate")
-        if isinstance(rate, int) and rate > 0:
+        if plausible_rate(rate):
             details["sample_rate"] = rate
         if item_id:
             details["item_id"] = item_id
