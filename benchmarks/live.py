@@ -52,6 +52,10 @@ def main() -> None:
         report("live: callers that ended early", failed, "0")
         report("live: pieces of audio lost", max(answers) * len(answers) - sum(answers), "0")
         report("live: frames sent", sent, "")
+        for callers in (1, 50):
+            errors = np.abs(measured_times(Path(folder) / f"exact-{callers}", address, callers))
+            report(f"live: audible times, {callers} at once: median error, ms", float(np.median(errors)), "<= 40")
+            report(f"live: audible times, {callers} at once: p95 error, ms", float(np.percentile(errors, 95)), "<= 90")
         plain = asyncio.run(sleeping(address, given.parallel, min(given.seconds, 20)))
         report("live: the same with sleep(0.02): drift, ms", plain, "")
 
@@ -73,12 +77,7 @@ class simulator:  # noqa: N801  (used as a block)
 
 def written(folder: Path, seconds: int) -> Path:
     """Somebody who speaks for two seconds every ten."""
-    at = np.arange(2 * RATE) / RATE
-    with wave.open(str(folder / "tone.wav"), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(RATE)
-        file.writeframes((0.3 * np.sin(2 * np.pi * 220 * at) * 32767).astype("<i2").tobytes())
+    tone(folder / "tone.wav", 2)
     turn = {"type": "play_audio", "participant": "caller", "audio_file": "tone.wav"}
     turns = [{**turn, "id": f"t{n}", "start_at_ms": n * 10_000} for n in range(max(1, seconds // 10))]
     tail = seconds * 1000 - turns[-1]["start_at_ms"] - 2000
@@ -86,6 +85,48 @@ def written(folder: Path, seconds: int) -> Path:
     path = folder / "load.yaml"
     path.write_text(yaml.safe_dump(scenario))
     return path
+
+
+def tone(path: Path, seconds: int) -> None:
+    at = np.arange(seconds * RATE) / RATE
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes((0.3 * np.sin(2 * np.pi * 220 * at) * 32767).astype("<i2").tobytes())
+
+
+def measured_times(folder: Path, address: str, callers: int) -> np.ndarray:
+    """How far what was heard lies from what the simulator is told to do: `good` answers at 800 ms and stops at 200."""
+    folder.mkdir()
+    tone(folder / "tone.wav", 1)
+    turn = {"type": "play_audio", "participant": "caller", "audio_file": "tone.wav"}
+    turns = [{**turn, "id": "one", "start_at_ms": 0}, {**turn, "id": "two", "start_at_ms": 3000, "barge_in": True}]
+    path = folder / "exact.yaml"
+    path.write_text(
+        yaml.safe_dump({"id": "exact", "participants": {"caller": {}}, "turns": turns, "tail_silence_ms": 1500})
+    )
+    found = drive(
+        load_scenarios([path]),
+        make_address(address),
+        "acs",
+        folder / "out",
+        repeat=max(callers, 5),
+        parallel=callers,
+    )
+    errors = []
+    for one in found:
+        heard = [event for event in one.capture.events if event.get("audible_ms")]
+        first, second = one.capture.header.turns
+        old = [event for event in heard if event["response_id"].endswith("-1")]
+        new = [event for event in heard if event["response_id"].endswith("-2")]
+        stopped = old[-1]["t_audible_ms"] + old[-1]["audible_ms"]
+        errors += [
+            old[0]["t_audible_ms"] - first.start_ms - 800,
+            stopped - second.start_ms - 200,
+            new[0]["t_audible_ms"] - second.start_ms - 800,
+        ]
+    return np.array(errors)
 
 
 async def sleeping(address: str, callers: int, seconds: int) -> float:

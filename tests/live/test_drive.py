@@ -99,7 +99,9 @@ def test_secrets_reach_neither_log_nor_capture(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("TOKEN_OF_TEST", "hush-hush-1234")
     path = write_scenario(tmp_path)
     with simulated() as address:
-        place = make_address(f"{address}${{TOKEN_OF_TEST}}?key=${{TOKEN_OF_TEST}}", ["X-Key: $TOKEN_OF_TEST"], "TOKEN_OF_TEST")
+        place = make_address(
+            f"{address}${{TOKEN_OF_TEST}}?key=${{TOKEN_OF_TEST}}", ["X-Key: $TOKEN_OF_TEST"], "TOKEN_OF_TEST"
+        )
         drive(load_scenarios([path]), place, "acs", tmp_path / "out")
     for file in (tmp_path / "out").rglob("*.json*"):
         assert "hush" not in file.read_text()

@@ -83,6 +83,9 @@ class _Channel:
     seconds: float
     clipped_share: float
     sound: Energies
+    windows: NDArray[np.float32]
+    """What Silero hears; empty without it."""
+    islands: Sequence[where.Island] = ()
 
 
 def detect(samples: Any, rate: int, settings: VoiceSettings | None = None, *, workers: int | None = None) -> Activity:
@@ -110,7 +113,7 @@ def detect_channels(
         raise UsageError("the sample rate is too low for speech", found=f"{rate} Hz", expected=f"{LEAST_RATE} Hz")
     detector = settings.chosen
     with ThreadPoolExecutor(max(1, workers or _processors())) as pool:
-        prepared = list(pool.map(lambda samples: _prepared(samples, rate, detector), channels))
+        prepared = list(pool.map(lambda samples: _prepared(samples, rate, detector, settings), channels))
         if detector == SILERO:
             spans = _heard(prepared, settings, pool)
         else:
@@ -119,14 +122,19 @@ def detect_channels(
         return tuple(pool.map(lambda job: _activity(job[0], job[1], detector, settings), jobs))
 
 
-def _prepared(samples: Any, rate: int, detector: str) -> _Channel:
+def _prepared(samples: Any, rate: int, detector: str, settings: VoiceSettings) -> _Channel:
     values = np.asarray(samples)
     clipped = _clipped_share(values)
     wave = Wave(values, rate, rate, 1, "samples", clipped)
     heard = at_rate(wave, where.RATE) if detector == SILERO else wave
     single = heard.samples.astype(np.float32)
     single -= np.float32(single.mean(dtype=np.float64))  # a constant offset is no sound
-    return _Channel(single, heard.rate, wave.seconds, clipped, energies(single, heard.rate, rate))
+    sound = energies(single, heard.rate, rate)
+    if detector != SILERO:
+        return _Channel(single, rate, wave.seconds, clipped, sound, single[:0])
+    windows = where.prepared(single, sound, settings)
+    islands = where.islands(sound, len(windows) // where.WINDOW, settings)
+    return _Channel(single, heard.rate, wave.seconds, clipped, sound, windows, islands)
 
 
 def _clipped_share(values: NDArray[Any]) -> float:
@@ -148,17 +156,11 @@ def _clipped_share(values: NDArray[Any]) -> float:
 
 def _heard(channels: Sequence[_Channel], settings: VoiceSettings, pool: ThreadPoolExecutor) -> list[list[Span]]:
     """Silero's stretches per channel; the islands of all channels are shared out among the threads."""
-    windows = [where.prepared(channel.samples, channel.sound, settings) for channel in channels]
-    counts = [len(samples) // where.WINDOW for samples in windows]
-    jobs = [
-        (place, island)
-        for place, (channel, count) in enumerate(zip(channels, counts, strict=True))
-        for island in where.islands(channel.sound, count, settings)
-    ]
+    jobs = [(place, island) for place, channel in enumerate(channels) for island in channel.islands]
     # The longest first: then no thread is left alone with a long one at the end.
     jobs.sort(key=lambda job: job[1].first - job[1].last)
-    likely = [np.zeros(count) for count in counts]
-    found = pool.map(lambda job: where.probabilities(windows[job[0]], job[1]), jobs)
+    likely = [np.zeros(len(channel.windows) // where.WINDOW) for channel in channels]
+    found = pool.map(lambda job: where.probabilities(channels[job[0]].windows, job[1]), jobs)
     for (place, island), values in zip(jobs, found, strict=True):
         likely[place][island.first : island.last] = values
     return [where.silero_spans(values, settings) for values in likely]

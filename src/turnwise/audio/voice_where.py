@@ -30,7 +30,7 @@ WINDOW = 512
 NOTHING_DBFS = -72.0
 """What is quieter than this is not speech, whatever the noise."""
 QUIET_DBFS, QUIET_DB = -50.0, 4.0
-"""Nor is what is quieter than this and does not rise so far above the noise for 50 ms."""
+"""Nor is what is quieter than this and does not rise so far above the noise in any 50 ms."""
 LOUD_DBFS = -22.0
 """Where amplified speech is as loud as it is in ordinary recordings."""
 BEFORE_S, AFTER_S = 0.25, 0.2
@@ -54,12 +54,16 @@ def islands(sound: Energies, count: int, settings: VoiceSettings) -> list[Island
     """What Silero has to hear of so many windows: everything, or what lies around sound."""
     if not settings.skip:
         return [Island(0, count)]
-    power = smooth(np.maximum(sound.power, 1e-9), 10)
+    block = 10  # steps, that is 50 ms
+    starts = np.arange(0, len(sound.power), block)
+    sizes = np.diff(np.append(starts, len(sound.power)))
+    power = np.maximum(np.add.reduceat(sound.power, starts) / sizes[:, None], 1e-9)
     noise = np.percentile(power, 20, axis=0)
     level, above = decibel(power.sum(axis=1)), decibel(np.mean(power / noise, axis=1))
     firsts, lasts = runs((level >= NOTHING_DBFS) & ((level >= QUIET_DBFS) | (above >= QUIET_DB)))
+    block_s = block * sound.step_s
     found: list[Island] = []
-    for first, last in zip(firsts * sound.step_s, lasts * sound.step_s, strict=True):
+    for first, last in zip(firsts * block_s, lasts * block_s, strict=True):
         begin = max(0, int((first - BEFORE_S) / _WINDOW_S))
         end = min(count, int(np.ceil((last + AFTER_S) / _WINDOW_S)))
         if found and begin <= found[-1].last:
@@ -172,6 +176,7 @@ def is_tonal(samples: Samples, rate: int, span: Span, settings: VoiceSettings) -
     """
     width, hop, lag = round(0.032 * rate), round(0.01 * rate), 3
     piece = samples[max(0, round(span.start_s * rate)) : round(min(span.end_s, span.start_s + 20) * rate)]
+    piece = piece.astype(np.float32, copy=False)
     if len(piece) < width + (lag + 8) * hop:
         return False
     weight, window = _line_tables(width, rate)
@@ -181,7 +186,7 @@ def is_tonal(samples: Samples, rate: int, span: Span, settings: VoiceSettings) -
     weighted = power * weight
     places = np.arange(len(power))
     peaks = np.clip(weighted.argmax(axis=1), 1, power.shape[1] - 2)
-    around = np.stack([weighted[places, peaks + offset] for offset in (-1, 0, 1)]) + 1e-30
+    around = np.stack([weighted[places, peaks + offset] for offset in (-1, 0, 1)]) + np.float32(1e-30)
     left, middle, right = np.log(around)
     lines = peaks + 0.5 * (left - right) / np.minimum(left - 2 * middle + right, -1e-9)
     kept: Mask = loud > loud.max() * 10**-1.5
@@ -193,10 +198,11 @@ def is_tonal(samples: Samples, rate: int, span: Span, settings: VoiceSettings) -
 
 
 @cache
-def _line_tables(width: int, rate: int) -> tuple[Vector, Vector]:
+def _line_tables(width: int, rate: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Weights of the bins, proportional to frequency above 70 Hz, and a periodic Hann window."""
     hertz = np.fft.rfftfreq(width, 1 / rate)
-    return np.where(hertz < 70, 0, hertz / 1000), np.hanning(width + 1)[:-1]
+    weights = np.where(hertz < 70, 0, hertz / 1000)
+    return weights.astype(np.float32), np.hanning(width + 1)[:-1].astype(np.float32)
 
 
 def without_tones(samples: Samples, rate: int, segments: Sequence[Span], settings: VoiceSettings) -> list[Span]:
