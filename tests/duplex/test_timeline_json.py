@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.duplex.writing import audio, lines, text
+from turnwise.duplex import categories
 from turnwise.duplex.read import read_conversations
 from turnwise.duplex.records import INTERRUPTION, KINDS, NOISE, Label, Segment, Timeline
 from turnwise.duplex.timeline_json import as_json, from_json
@@ -53,7 +54,7 @@ TIMELINES = st.builds(
     labels=st.lists(LABELS, max_size=3).map(tuple),
     sentences=st.none() | SEGMENTS,
     words=st.none() | SEGMENTS,
-    behaviour=st.none() | WORDS,
+    behaviour=st.none() | st.sampled_from(categories.LABELS),
     tool_calls=st.lists(MOMENTS, max_size=3).map(tuple),
     tick=st.none() | MOMENTS,
     seconds=st.none() | MOMENTS,

@@ -84,7 +84,7 @@ class _Channel:
     clipped_share: float
     sound: Energies
     windows: NDArray[np.float32]
-    """What Silero hears; empty without it."""
+    """What Silero hears: the samples, filled up to whole windows."""
     islands: Sequence[where.Island] = ()
 
 
@@ -127,14 +127,18 @@ def _prepared(samples: Any, rate: int, detector: str, settings: VoiceSettings) -
     clipped = _clipped_share(values)
     wave = Wave(values, rate, rate, 1, "samples", clipped)
     heard = at_rate(wave, where.RATE) if detector == SILERO else wave
-    single = heard.samples.astype(np.float32)
-    single -= np.float32(single.mean(dtype=np.float64))  # a constant offset is no sound
+    count = len(heard.samples)
+    windows = np.zeros(-(-count // where.WINDOW) * where.WINDOW, dtype=np.float32)
+    single = windows[:count]
+    # A constant offset is no sound. It is where the samples are at rest, not their mean: a voice has one of its own.
+    np.subtract(heard.samples, np.median(heard.samples[::97]), out=single, casting="same_kind")
     sound = energies(single, heard.rate, rate)
     if detector != SILERO:
-        return _Channel(single, rate, wave.seconds, clipped, sound, single[:0])
-    windows = where.prepared(single, sound, settings)
+        return _Channel(single, rate, wave.seconds, clipped, sound, windows)
     islands = where.islands(sound, len(windows) // where.WINDOW, settings)
-    return _Channel(single, heard.rate, wave.seconds, clipped, sound, windows, islands)
+    return _Channel(
+        single, heard.rate, wave.seconds, clipped, sound, where.amplified(windows, sound, settings), islands
+    )
 
 
 def _clipped_share(values: NDArray[Any]) -> float:

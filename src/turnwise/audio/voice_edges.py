@@ -31,7 +31,7 @@ _FEW = 40  # steps of noise below which there is nothing to describe
 _LEAST_DB, _SPREADS, _FINE_DB = 1.0, 2.6, 2.0
 _DEPTHS_DB = (15.0, 40.0)
 _LATE_S = 0.09
-_CHUNK = 1 << 13
+_CHUNK = 1 << 10  # steps transformed at once: few enough for the cache
 
 Matrix = NDArray[np.float32]
 Vector = NDArray[np.float64]
@@ -65,7 +65,10 @@ class Energies:
 
 
 def energies(samples: Samples, rate: int, original_rate: int | None = None) -> Energies:
-    """Power in bands from 100 Hz to 7.5 kHz, or to what the original rate can hold, every 5 ms over 10 ms (Hann)."""
+    """Power in bands from 100 Hz to 7.5 kHz, or to what the original rate can hold, every 5 ms over 10 ms (Hann).
+
+    Each frame is freed of its mean first, or what lies below 100 Hz would leak into the lowest band.
+    """
     step, width = max(1, round(STEP_S * rate)), max(2, round(WINDOW_S * rate))
     count = -(-len(samples) // step)
     window = np.hanning(width + 2)[1:-1].astype(np.float32)
@@ -83,7 +86,9 @@ def energies(samples: Samples, rate: int, original_rate: int | None = None) -> E
         begin, end = first * step - before, (last - 1) * step - before + width
         piece = np.asarray(samples[max(begin, 0) : end], dtype=np.float32)
         piece = np.pad(piece, (max(-begin, 0), end - max(begin, 0) - len(piece)))
-        spectrum = np.fft.rfft(sliding_window_view(piece, width)[::step] * window)[:, :stop]
+        frames = sliding_window_view(piece, width)[::step]
+        frames = frames - frames.mean(axis=1, keepdims=True)
+        spectrum = np.fft.rfft(frames * window)[:, :stop]
         squares = (spectrum.real**2 + spectrum.imag**2) * scale
         power[first:last] = np.add.reduceat(squares, starts, axis=1)
     return Energies(power, step / rate)

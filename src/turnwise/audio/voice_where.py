@@ -73,17 +73,12 @@ def islands(sound: Energies, count: int, settings: VoiceSettings) -> list[Island
     return found
 
 
-def prepared(samples: Samples, sound: Energies, settings: VoiceSettings) -> NDArray[np.float32]:
-    """Samples at 16 kHz as whole windows, amplified until the loudest second of steps is at -22 dBFS.
-
-    In memory of their own: the package takes only memory that it could write to.
-    """
+def amplified(windows: NDArray[np.float32], sound: Energies, settings: VoiceSettings) -> NDArray[np.float32]:
+    """Windows with so much gain that the loudest second of steps is at -22 dBFS; as they are where it is louder."""
     levels, second = sound.power.sum(axis=1), round(1 / sound.step_s)
     level = np.partition(levels, -min(second, len(levels)))[-second:].mean(dtype=np.float64)
     gain = float(np.clip(LOUD_DBFS - decibel(level), 0, settings.most_gain_db))
-    windows = np.zeros(-(-len(samples) // WINDOW) * WINDOW, dtype=np.float32)
-    np.multiply(samples, np.float32(10 ** (gain / 20)), out=windows[: len(samples)])
-    return windows
+    return windows * np.float32(10 ** (gain / 20)) if gain else windows
 
 
 def probabilities(windows: NDArray[np.float32], island: Island) -> Vector:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from turnwise.duplex.categories import BEFORE, Category, Measured, category_named
+from turnwise.duplex.categories import BEFORE, LABELS, Category, Measured, category_named
 from turnwise.duplex.records import CATEGORY, CONVERSATION, LANGUAGE, NOT_GIVEN, Timeline
 from turnwise.duplex.timing import first_response, response_intervals, stop_intervals
 from turnwise.kernel.score import Unit
@@ -17,8 +17,6 @@ EARLY, UNANSWERED, SILENT = "early", "unanswered", "silent"
 FACTS = (RESPOND, RESUME, REJECT, STOP, RESP, DELAY, EARLY, UNANSWERED, SILENT)
 PART = "part"
 
-LABELS = ("C_RESPOND", "C_RESUME", "C_UNCERTAIN_HANDLING", "C_UNKNOWN")
-"""What an agent did at an interruption: answered it, went on, was unsure, or something else."""
 FACT_OF = {Measured.RESPOND: RESPOND, Measured.RESUME: RESUME, Measured.REJECT: REJECT}
 LABEL_OF = {Measured.RESPOND: LABELS[0], Measured.RESUME: LABELS[1]}
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 LANGUAGES = ("cn", "en")
+LABELS = ("C_RESPOND", "C_RESUME", "C_UNCERTAIN_HANDLING", "C_UNKNOWN")
+"""What an agent did at an interruption: answered it, went on, was unsure, or something else."""
 _LANGUAGE_NAMES = {
     "cn": ("cn", "zh", "zhcn", "chinese", "mandarin", "devzh", "devcn", "testzh", "testcn"),
     "en": ("en", "english", "deven", "testen"),

@@ -10,7 +10,6 @@ from turnwise.duplex.cases import (
     DELAY,
     FACT_OF,
     LABEL_OF,
-    LABELS,
     NO_INTERVAL,
     NO_OUTPUT,
     NO_SAMPLE,
@@ -21,7 +20,7 @@ from turnwise.duplex.cases import (
     Fact,
     filed_case,
 )
-from turnwise.duplex.categories import Category, Measured
+from turnwise.duplex.categories import LABELS, Category, Measured
 from turnwise.duplex.experiment import (
     ALL,
     DELAYS,
@@ -36,6 +35,7 @@ from turnwise.duplex.experiment import (
     places,
     read_object,
 )
+from turnwise.duplex.records import LATEST
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
@@ -44,6 +44,8 @@ from turnwise.kernel.rollup import round_half_up
 AVERAGE_STOP, AVERAGE_RESP, AVERAGE_DELAY = "avg_latency_stop", "avg_latency_resp", "avg_first_time_delay"
 SHARE_DIGITS = 2
 """Shares of labels are published with two digits."""
+MOST_OUTPUTS = 20_000
+"""Counted outputs that are told apart; beyond them only their share is kept."""
 SAME = 1e-9
 """Stored and computed values that differ by less are the same."""
 
@@ -173,9 +175,10 @@ class Under:
         if self.rejects is not None:
             ahead, total = self.rejects
             said = {"file": REJECTS, "ahead": ahead, "total": total, "note": "which outputs were rejected is not told"}
-            if not total:
-                found.append(filed_case(f"{where}/outputs", language, category, {REJECT: Fact(0.0, 0, NO_OUTPUT)}))
-            for n in range(total):
+            if not 0 < total <= MOST_OUTPUTS:
+                share = Fact(float(ahead), total, "" if total else NO_OUTPUT)
+                found.append(filed_case(f"{where}/outputs", language, category, {REJECT: share}, content=said))
+            for n in range(total if total <= MOST_OUTPUTS else 0):
                 fact = {REJECT: Fact(float(n < ahead))}
                 found.append(filed_case(f"{where}/outputs/{n + 1}", language, category, fact, content=said))
         delay, n = self.delay
@@ -295,7 +298,7 @@ def _forward(row: dict[str, Any]) -> bool:
         if type(row[name]) is not list:
             return False
         for start, end in row[name]:
-            if not 0 <= start <= end or start is True or end is True or start is False:
+            if not 0 <= start <= end <= LATEST or start is True or end is True or start is False:
                 return False
     return True
 
@@ -321,7 +324,7 @@ def _interval(pair: Any) -> bool:
         return False
     if any(isinstance(x, bool) or not isinstance(x, int | float) or not isfinite(x) for x in pair):
         return False
-    return bool(0 <= pair[0] <= pair[1])
+    return bool(0 <= pair[0] <= pair[1] <= LATEST)
 
 
 # Stored against computed

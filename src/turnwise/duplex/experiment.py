@@ -27,6 +27,8 @@ ALL, TAGS, INTERVALS, DELAYS, REJECTS = (
 """How the names of the files end."""
 
 
+MOST = 10**12
+"""No experiment has more of anything."""
 T = TypeVar("T")
 
 
@@ -187,6 +189,6 @@ def number(holder: dict[str, Any], name: str, most: float | None = None) -> floa
 def count(holder: dict[str, Any], name: str) -> int:
     """A field that has to be a whole number from 0 on."""
     value = number(holder, name)
-    if value != int(value):
-        raise Unusable(f"{name} is {value!r}; expected a whole number")
+    if value != int(value) or value > MOST:
+        raise Unusable(f"{name} is {value!r}; expected a whole number up to {MOST:,}")
     return int(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.duplex.cases import DELAY, REJECT, heard_case
-from turnwise.duplex.categories import Category, Measured, category_named
+from turnwise.duplex.categories import LANGUAGES, Category, Measured, category_named
 from turnwise.duplex.category_files import AVERAGE_DELAY, AVERAGE_RESP, AVERAGE_STOP, Averages, Intervals, Under
 from turnwise.duplex.experiment import ALL, DELAYS, INTERVALS, REJECTS, TAGS
 from turnwise.duplex.load import FiledSource, HeardSource
@@ -66,7 +66,8 @@ def _heard(store: Store, run: Run) -> Iterator[Timeline]:
 def _write_timelines(store: Store, run: Run, folder: Path) -> list[Path]:
     """Who spoke when, one conversation per line: to be scored again without the audio."""
     path = folder / "timelines.jsonl"
-    contexts = []
+    contexts: list[Path] = []
+    taken: set[str] = set()
     with whole_file(path) as file:
         for item in stream_items(store, run, CONVERSATION):
             content = loads(item["content"]) if item["content"] else {}
@@ -75,7 +76,7 @@ def _write_timelines(store: Store, run: Run, folder: Path) -> list[Path]:
             file.write(f"{dumps(content)}\n")
             if "latency_assistant_turns" in content.get("context", {}):
                 inner = make_folder(folder / "contexts")
-                contexts.append(write_json(inner / f"{_plain(item['id'])}.json", content["context"]))
+                contexts.append(write_json(inner / f"{_free(item['id'], taken)}.json", content["context"]))
     return [path, *contexts]
 
 
@@ -112,7 +113,7 @@ def _write_categories(store: Store, run: Run, folder: Path) -> Iterator[Path]:
     found: dict[tuple[str, Category], list[Timeline]] = {}
     for timeline in _heard(store, run):
         category = category_named(timeline.category or "")
-        if category is not None and timeline.language:
+        if category is not None and timeline.language in LANGUAGES:
             found.setdefault((timeline.language, category), []).append(timeline)
     for (language, category), timelines in found.items():
         inner = make_folder(folder / language / category.name)
@@ -169,15 +170,21 @@ def _write_pictures(store: Store, run: Run, folder: Path) -> Iterator[Path]:
             continue
         timeline = from_json(content, item["id"])
         marks = marks_of(timeline)
-        name = _plain(timeline.key)
-        name = next(n for n in (name, *(f"{name}_{i}" for i in range(2, len(taken) + 3))) if n.casefold() not in taken)
-        taken.add(name.casefold())
+        name = _free(timeline.key, taken)
         picture = folder / f"{name}.svg"
         with whole_file(picture) as file:
             file.write(timeline_svg(timeline, marks))
         yield picture
         own = [{**score, "metric": _column(score)} for score in scores if not score["variant"]]
         yield write_timeline_page(folder / f"{name}.html", timeline, marks, scores=own)
+
+
+def _free(key: str, taken: set[str]) -> str:
+    """A file's name for a conversation, numbered where two would be the same."""
+    plain = _plain(key)
+    name = next(n for n in (plain, *(f"{plain}_{i}" for i in range(2, len(taken) + 3))) if n.casefold() not in taken)
+    taken.add(name.casefold())
+    return name
 
 
 def _plain(name: str) -> str:

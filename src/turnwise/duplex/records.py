@@ -98,6 +98,8 @@ class Label(NamedTuple):
     """The user also said something to the agent meanwhile, so that an answer is due whatever the kind is."""
 
 
+LATEST = 1e6
+"""Seconds; no recording is longer, and times since 1970 are meant to be something else."""
 NOT_GIVEN = "speech of the {} is not given"
 """The note of a timeline that knows one side only."""
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from turnwise.duplex.categories import LABELS
 from turnwise.duplex.formats.spans import AGENT, USER, in_order, moment, ordered
-from turnwise.duplex.records import KINDS, Label, Segment, Timeline, kind_named
+from turnwise.duplex.records import KINDS, LATEST, Label, Segment, Timeline, kind_named
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
 
 SPEECH_FIELDS = frozenset(("user", "agent", "labels", "sentences", "words"))
 _TEXTS = ("behaviour", "language", "category")
 _LENGTHS = ("tick", "seconds")
 _A_STRETCH = "[start, end] or {start, end, text}, in seconds"
-_INFINITY = float("inf")
 _make = tuple.__new__  # half the time of calling the class, and there are many
 
 
@@ -111,7 +111,7 @@ def _segments(given: Any, name: str, where: str) -> tuple[Segment, ...]:
             start, end = one.get("start"), one.get("end")
         else:
             start = end = text = None
-        if type(start) is float and type(end) is float and 0 <= start <= end < _INFINITY:
+        if type(start) is float and type(end) is float and 0 <= start <= end <= LATEST:
             found.append(_make(Segment, (start, end, text)))
         else:  # a whole number, or something that has to be looked at
             found.append(Segment(*_parts(one, f"{where}, {name}[{len(found)}]", ("text",))[:3]))
@@ -139,7 +139,7 @@ def _labels(given: Any, name: str, where: str) -> tuple[Label, ...]:
     for one in given:
         if type(one) is dict and len(one) == 3 and one.get("label") in KINDS:
             start, end = one.get("start"), one.get("end")
-            if type(start) is float and type(end) is float and 0 <= start <= end < _INFINITY:
+            if type(start) is float and type(end) is float and 0 <= start <= end <= LATEST:
                 found.append(Label(start, end, one["label"]))
                 continue
         found.append(_label_of(one, f"{where}, {name}[{len(found)}]"))
@@ -227,6 +227,18 @@ def _text(one: Any, name: str, where: str) -> str:
     return one
 
 
+def _behaviour(given: Any, name: str, where: str) -> str:
+    label = _text(given, name, where)
+    if label not in LABELS:
+        raise InputError(
+            f"unknown behaviour {shorten(label)!r}",
+            where=where,
+            expected=", ".join(LABELS),
+            remedy=near_misses(label, LABELS) or None,
+        )
+    return label
+
+
 def _truth(one: Any, name: str, where: str) -> bool:
     if not isinstance(one, bool):
         raise _wrong(name, one, where, "true or false")
@@ -238,6 +250,7 @@ _READERS: Mapping[str, Callable[[Any, str, str], Any]] = {
     **dict.fromkeys(("user", "agent", "sentences", "words"), _segments),
     "labels": _labels,
     **dict.fromkeys(_TEXTS, _text),
+    "behaviour": _behaviour,
     "tool_calls": _moments,
     **dict.fromkeys(_LENGTHS, _moment),
     "metadata": _metadata,

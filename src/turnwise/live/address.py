@@ -38,6 +38,14 @@ class Address:
         """Whether the system is on this machine, where no proxy leads to."""
         return urlsplit(self.url).hostname in ("localhost", "127.0.0.1", "::1")
 
+    def hushed(self, text: str) -> str:
+        """A text without the secrets of this address."""
+        query = urlsplit(self.url).query
+        for secret in (self.url, query, *self.headers.values()):
+            if secret and secret in text:
+                text = text.replace(secret, "***")
+        return text
+
     def for_scenario(self, name: str) -> Address:
         """The address with `{scenario}` filled in."""
         filled = quote(name, safe="")
@@ -50,8 +58,12 @@ def make_address(
 ) -> Address:
     """An address from what a user typed: `Name: value` headers in which `${VARIABLE}` stands for a secret."""
     opened = expanded(url, "--url")
-    parts = urlsplit(opened)
-    if parts.scheme not in ("ws", "wss") or not parts.hostname:
+    try:
+        parts = urlsplit(opened)
+        usable = parts.scheme in ("ws", "wss") and bool(parts.hostname) and (parts.port or 1) > 0 and not parts.fragment
+    except ValueError:
+        usable = False
+    if not usable:
         raise UsageError("--url is no address of a WebSocket", found=url, expected="ws://host:port/path or wss://...")
     named: dict[str, str] = {}
     for header in headers:
@@ -60,7 +72,10 @@ def make_address(
             raise UsageError("--header is not a name and a value", found=name or header, expected="Name: value")
         named[name.strip()] = expanded(value.strip(), "--header")
     if bearer is not None:
-        named["Authorization"] = f"Bearer {variable(bearer, '--bearer')}"
+        named["Authorization"] = f"Bearer {variable(bearer, '--bearer').strip()}"
+    for name, value in named.items():
+        if not (name + value).isprintable() or not name.isascii():
+            raise UsageError(f"the header {name!r} holds characters that no header may", remedy="look for line ends")
     context = None
     if parts.scheme == "wss":
         try:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -50,6 +53,7 @@ def drive(
     jobs = [(scenario, number) for number in range(repeat) for scenario in scenarios]
 
     async def run_all() -> list[Driven]:
+        _end_on_terminate()
         free = asyncio.Semaphore(parallel)
         taken: set[Path] = set()
 
@@ -78,6 +82,14 @@ def drive(
         return list(await asyncio.gather(*(one(place, *job) for place, job in enumerate(jobs))))
 
     return asyncio.run(run_all())
+
+
+def _end_on_terminate() -> None:
+    """Whoever is told to end ends as with Ctrl-C: captures so far are kept."""
+    task = asyncio.current_task()
+    if task is not None and threading.current_thread() is threading.main_thread():
+        with suppress(NotImplementedError):  # Windows
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 def header_of(scenario: Scenario, protocol: str, address: Address, number: int) -> Header:

@@ -40,7 +40,12 @@ def read_foreign(path: Path, protocol: str) -> tuple[Header, list[Line]]:
     if not rows:
         raise InputError("the wire log is empty", where=str(path))
     start = min(moment for moment, _, _ in rows)
-    began = datetime.fromtimestamp(start / 1000, UTC) if start > _EPOCH_MS else datetime.now(UTC)
+    try:
+        began = datetime.fromtimestamp(start / 1000, UTC) if start > _EPOCH_MS else datetime.now(UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise InputError(
+            "the times of the log are none", where=str(path), found=f"{start:g} ms", expected="seconds or milliseconds"
+        ) from error
     who = ["caller"]
     connection = None if transport.multiplexed else who[0]
     lines = [Line(direction, round(moment - start, 3), connection, message) for moment, direction, message in rows]

@@ -18,8 +18,14 @@ def replay(path: Path, out: Path, protocol: str | None = None) -> Capture:
     """Build the capture of a log in a folder; `protocol` is what another program's log is of."""
     lines = read_wire(path) if protocol is None else None
     first = None if lines is None else next(lines, None)
-    if lines is not None and first is not None and first.direction == NOTE and "protocol" in first.message:
-        return _built(header_from(first.message), lines, out, StoredSounds(path.parent / "audio").get, path)
+    if (
+        lines is not None
+        and first is not None
+        and first.direction == NOTE
+        and isinstance(first.message, dict)
+        and ("protocol" in first.message)
+    ):
+        return _built(_header(first.message, path), lines, out, StoredSounds(path.parent / "audio").get, path)
     if protocol is None:
         raise InputError(
             "this is no wire log of turnwise",
@@ -29,6 +35,18 @@ def replay(path: Path, out: Path, protocol: str | None = None) -> Capture:
         )
     header, foreign = read_foreign(path, protocol)
     return _built(header, iter(foreign), out, None, path)
+
+
+def _header(note: Any, path: Path) -> Header:
+    try:
+        return header_from(note)
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(
+            "the first line of the wire log cannot be read",
+            where=str(path),
+            found=f"{type(error).__name__}: {error}",
+            expected="the scenario, its protocol, participants and turns",
+        ) from error
 
 
 def _built(header: Header, lines: Iterator[Line], out: Path, get: Any, path: Path) -> Capture:
@@ -48,6 +66,8 @@ def _built(header: Header, lines: Iterator[Line], out: Path, get: Any, path: Pat
                 ) from error
     finally:
         sounds.close()
+    if capture.ended_ms is None and header.turns:
+        capture.reason = "the log has no end: the driver was killed, or the file is cut off"
     if (path.parent / "audio").is_dir() and path.parent.resolve() != out.resolve():
         for file in (path.parent / "audio").glob("out-*.wav"):
             shutil.copyfile(file, out / "audio" / file.name)

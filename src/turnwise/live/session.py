@@ -15,7 +15,7 @@ from typing import Any
 
 from turnwise.audio.playout import Playout
 from turnwise.kernel.extras import import_extra
-from turnwise.kernel.jsontext import JSONDecodeError, loads
+from turnwise.kernel.jsontext import JSONDecodeError, dumps, loads
 from turnwise.live.address import Address
 from turnwise.live.answers import Answers
 from turnwise.live.capture import Capture, Header
@@ -103,7 +103,7 @@ class Session:
         return self.voices.waits_for() if hasattr(self, "voices") else "it was never connected"
 
     def _end(self, reason: str | None) -> None:
-        self.capture.reason = reason
+        self.capture.reason = None if reason is None else self.address.hushed(reason)
         self.capture.ended_ms = self.clock.now if hasattr(self, "clock") else 0.0
         self.capture.clock = self.clock.summary() if hasattr(self, "clock") else {}
         for turn in self.voices.begun if hasattr(self, "voices") else ():  # whoever was still speaking
@@ -285,8 +285,10 @@ class Session:
 
 def _message(raw: str | bytes) -> Any:
     try:
-        return loads(raw)
-    except (JSONDecodeError, ValueError):
+        message = loads(raw)
+        dumps(message)  # what is nested too deeply to be kept is no message
+        return message
+    except (JSONDecodeError, ValueError, TypeError, RecursionError):
         return raw if isinstance(raw, str) else raw.decode("utf-8", "backslashreplace")
 
 

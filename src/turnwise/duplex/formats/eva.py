@@ -42,6 +42,10 @@ def read(found: Listing) -> Conversations:
     return Eva(found)
 
 
+SINCE_1970 = 1e14
+"""At most, in seconds or milliseconds: the log counts them from 1970."""
+
+
 class Eva(FileConversations[Entry]):
     """Records, each a folder."""
 
@@ -168,8 +172,8 @@ class _Event(NamedTuple):
         kind = text_in(event.get("event_type") or event.get("type"), where, "the type of the event")
         if kind in (START, END):
             side = AGENT if text_in(event.get("user"), where, "user") == ASSISTANT else USER
-            return _Event(moment(event.get("audio_timestamp"), where, "audio_timestamp"), kind, side)
-        when = moment(event.get("timestamp"), where, "timestamp") / 1000
+            return _Event(moment(event.get("audio_timestamp"), where, "audio_timestamp", latest=SINCE_1970), kind, side)
+        when = moment(event.get("timestamp"), where, "timestamp", latest=SINCE_1970) / 1000
         if kind in SPEECH:
             data = object_in(event.get("data") or {}, where, "data")
             return _Event(when, kind, SPEECH[kind], text_in(data.get("text"), where, "data.text"))

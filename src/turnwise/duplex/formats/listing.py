@@ -60,6 +60,11 @@ def listing(path: Path) -> Listing:
         raise InputError(f"{shorten(str(path))} cannot be read", found=found, remedy="check the path") from error
 
 
+def _is_data(path: Path) -> bool:
+    """Whether there is something to read: a pipe would be waited for."""
+    return not path.name.startswith(".") and (path.is_file() or path.is_symlink())
+
+
 def _walk(folder: Path) -> Iterator[str]:
     def refuse(error: OSError) -> None:
         raise error
@@ -71,7 +76,7 @@ def _walk(folder: Path) -> Iterator[str]:
         prefix = Path(where).relative_to(folder).as_posix()
         if real not in seen:
             yield from (
-                name if prefix == "." else f"{prefix}/{name}" for name in sorted(files) if not name.startswith(".")
+                name if prefix == "." else f"{prefix}/{name}" for name in sorted(files) if _is_data(Path(where) / name)
             )
         seen.add(real)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import isfinite
+from math import inf, isfinite
 from numbers import Real
 from typing import Any
 
-from turnwise.duplex.records import Segment
+from turnwise.duplex.records import LATEST, Segment
 from turnwise.kernel.errors import InputError, shorten
 
 USER, AGENT = "user", "agent"
@@ -27,8 +27,8 @@ def side_named(name: str) -> str | None:
     return SIDES.get(name.strip().lower())
 
 
-def moment(value: Any, where: str, name: str) -> float:
-    """A time in seconds."""
+def moment(value: Any, where: str, name: str, latest: float = LATEST) -> float:
+    """A time in seconds; a log may count them from 1970."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputError(
             f"{name} is not a number",
@@ -37,7 +37,11 @@ def moment(value: Any, where: str, name: str) -> float:
             expected="seconds from the beginning of the recording",
             remedy="write numbers, without quotes and units",
         )
-    return _checked(float(value), value, where, name)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = inf
+    return _checked(number, value, where, name, latest)
 
 
 def moment_from_text(text: str, where: str, name: str) -> float:
@@ -56,13 +60,13 @@ def moment_from_text(text: str, where: str, name: str) -> float:
     return _checked(value, text, where, name)
 
 
-def _checked(value: float, written: Any, where: str, name: str) -> float:
-    if not isfinite(value) or value < 0:
+def _checked(value: float, written: Any, where: str, name: str, latest: float = LATEST) -> float:
+    if not 0 <= value <= latest:
         raise InputError(
-            f"{name} is {'negative' if value < 0 else 'no finite number'}",
+            f"{name} is {'negative' if value < 0 else 'too large' if isfinite(value) else 'no finite number'}",
             where=where,
             found=shorten(written),
-            expected="seconds from the beginning of the recording, 0 or more",
+            expected=f"seconds from the beginning of the recording, 0 to {latest:,.0f}",
         )
     return value
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from turnwise.duplex.batch import DuplexBatch
-from turnwise.duplex.cases import LABELS
+from turnwise.duplex.categories import LABELS
 from turnwise.duplex.metrics import ROOM
 from turnwise.duplex.metrics.base import OWN, Found
 from turnwise.duplex.metrics.totals import HUMDIAL
