@@ -44,7 +44,7 @@ def moment(value: Any, where: str, name: str, latest: float = LATEST) -> float:
     return _checked(number, value, where, name, latest)
 
 
-def moment_from_text(text: str, where: str, name: str) -> float:
+def moment_from_text(text: str, where: str, name: str, latest: float = LATEST) -> float:
     """A time in seconds as a text file has it."""
     try:
         if "_" in text:  # Python would read 1_0 as 10
@@ -57,7 +57,7 @@ def moment_from_text(text: str, where: str, name: str) -> float:
             found=shorten(text),
             expected="seconds from the beginning of the recording, e.g. 12.34",
         ) from None
-    return _checked(value, text, where, name)
+    return _checked(value, text, where, name, latest)
 
 
 def _checked(value: float, written: Any, where: str, name: str, latest: float = LATEST) -> float:
