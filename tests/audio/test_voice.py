@@ -155,20 +155,21 @@ def test_pauses_separate_segments() -> None:
 @needs_silero
 @pytest.mark.parametrize("noise_dbfs", [-60, -66, None])
 def test_skipping_silence_changes_nothing(noise_dbfs: int | None) -> None:
-    speakers = [speech.sentences(PICO, 2), speech.sentences(ESPEAK, 2)]
-    tracks, _ = speech.conversation(speakers, RATE, np.random.default_rng(51), pauses_s=(1.0, 4.0))
-    tracks = tracks if noise_dbfs is None else with_noise(tracks, speech.decibels(noise_dbfs))
-    skipped = detect_channels(tracks, RATE)
-    complete = detect_channels(tracks, RATE, VoiceSettings(skip=False))
-    for some, every, gap in zip(skipped, complete, (USER_GAP_S, AGENT_GAP_S), strict=True):
-        turns = np.array(merged(some.segments, gap)), np.array(merged(every.segments, gap))
-        assert np.percentile(np.abs(turns[0] - turns[1]), 95) <= 0.005
-        assert np.abs(turns[0] - turns[1]).max() <= 0.04
-        # A pause of just 150 ms may be one in one case only.
-        edges = np.array(some.segments).ravel(), np.array(every.segments).ravel()
-        for one, other in (edges, edges[::-1]):
-            nearest = np.abs(one[:, None] - other).min(axis=1)
-            assert np.mean(nearest <= 0.005) >= 0.95
+    turns, edges = [], []
+    for seed in (51, 52):
+        speakers = [speech.sentences(PICO, 2), speech.sentences(ESPEAK, 2)]
+        tracks, _ = speech.conversation(speakers, RATE, np.random.default_rng(seed), pauses_s=(1.0, 4.0))
+        tracks = tracks if noise_dbfs is None else with_noise(tracks, speech.decibels(noise_dbfs))
+        skipped = detect_channels(tracks, RATE)
+        complete = detect_channels(tracks, RATE, VoiceSettings(skip=False))
+        for some, every, gap in zip(skipped, complete, (USER_GAP_S, AGENT_GAP_S), strict=True):
+            turns.append(np.abs(np.array(merged(some.segments, gap)) - np.array(merged(every.segments, gap))).ravel())
+            one, other = np.array(some.segments).ravel(), np.array(every.segments).ravel()
+            edges += [np.abs(one[:, None] - other).min(axis=axis) for axis in (0, 1)]
+    assert np.mean(np.concatenate(turns) <= 0.005) >= 0.98
+    assert np.concatenate(turns).max() <= 0.1
+    # A pause of just 150 ms may be one in one case only.
+    assert np.mean(np.concatenate(edges) <= 0.005) >= 0.96
 
 
 @needs_silero

@@ -92,7 +92,7 @@ def _tool_calls(path: Path, origin: float, notes: list[str]) -> tuple[float, ...
         if object_in(one, here, "an entry").get("message_type") == "tool_call":
             stamp = one.get("timestamp")
             read_stamp = moment_from_text if isinstance(stamp, str) else moment
-            calls.append(read_stamp(stamp, here, "timestamp") / 1000 - origin, latest=SINCE_1970)
+            calls.append(read_stamp(stamp, here, "timestamp", SINCE_1970) / 1000 - origin)
     if min(calls, default=0) < 0:
         notes.append(BEFORE)
     return tuple(sorted(max(0.0, call) for call in calls))
