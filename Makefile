@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -startup or coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -interpreting, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,7 +32,7 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live coverage
+bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
@@ -57,6 +57,9 @@ bench-duplex: $(VENV)/installed-test
 
 bench-live: $(VENV)/installed-test
 	$(BIN)/python benchmarks/live.py
+
+bench-interpreting: $(VENV)/installed-test
+	$(BIN)/python benchmarks/interpreting.py
 
 bench-startup: $(VENV)/installed-test
 	$(BIN)/python benchmarks/startup.py
@@ -85,8 +88,8 @@ $(VENV)/installed-test: requirements/test.txt requirements/neural.txt pyproject.
 # Pin anew what each environment installs.
 lock: $(VENV)/installed-test
 	$(PIP) install pip-tools
-	$(COMPILE) --extra audio --extra live --extra report -o requirements/run.txt pyproject.toml requirements/build.in
-	$(COMPILE) --extra audio --extra asr --extra live --extra mos --extra postgres --extra parquet --extra report -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
+	$(COMPILE) --extra audio --extra interpreting --extra live --extra report -o requirements/run.txt pyproject.toml requirements/build.in
+	$(COMPILE) --extra audio --extra asr --extra interpreting --extra live --extra mos --extra postgres --extra parquet --extra report -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
 
 clean:
 	rm -rf $(VENV) demo-results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -15,6 +15,7 @@ ROOMS = {
     "dialogue": "turnwise.dialogue",
     "translation": "turnwise.translation",
     "duplex": "turnwise.duplex",
+    "interpreting": "turnwise.interpreting",
 }
 
 

@@ -19,6 +19,7 @@ ENABLES = {
     "cluster": "running on a Dask cluster",
     "report": "pictures in reports",
     "live": "turnwise drive and simulate: calling a live voice system, and being one",
+    "interpreting": "the language of a translation",
     "dspy": "optimising prompts with DSPy",
 }
 

@@ -41,16 +41,28 @@ def drive(
     replay: Annotated[
         Path | None, typer.Option(metavar="wire.jsonl", help="Build a capture from a wire log instead.")
     ] = None,
+    score: Annotated[
+        bool, typer.Option("--score", help="Score the captures at once, as `turnwise run interpreting` does.")
+    ] = False,
+    profile: o.Profile = None,
+    system: o.System = None,
+    version: o.Version = None,
+    db: o.Db = None,
     json: o.Json = False,
 ) -> None:
     """Play scenarios against a live system and keep what it did, with every clock.
 
-    Example: turnwise drive scenarios/ --url ws://localhost:8765/{scenario} --out captures
+    Example: turnwise drive scenarios/ --url ws://localhost:8765/{scenario} --out captures --score
     """
     from turnwise.cli.console import print_json, print_table, say
     from turnwise.kernel.errors import UsageError
 
+    scoring = o.given(profile=profile, system=system, version=version, db=db)
+    if scoring and not score:
+        raise UsageError(f"--{next(iter(scoring))} is for --score only", remedy="add --score")
     if replay is not None:
+        if score:
+            raise UsageError("--score is for calls, not for --replay", remedy=f"turnwise run interpreting {out}")
         rows = [_replayed(replay, out, protocol)]
     else:
         if not scenarios or url is None:
@@ -74,12 +86,22 @@ def drive(
             told=lambda scenario, number, what: say(f"{scenario.id}{f' #{number + 1}' if repeat > 1 else ''}: {what}"),
         )
         rows = [_row(one.scenario.id, one.folder, one.capture) for one in driven]
-    if json:
-        print_json(rows)
-    else:
+    if not json:
         print_table(_table(rows))
+    summary = _scored(rows, out, scoring, as_json=json) if score else None
+    if json:
+        print_json(rows if summary is None else {"captures": rows, "summary": summary})
     if any(row["reason"] for row in rows):
         raise typer.Exit(1)
+
+
+def _scored(rows: list[dict[str, Any]], out: Path, scoring: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
+    """Score what was driven, and nothing else that lies beside it; the results go into the same folders."""
+    from turnwise.cli.running import run_room
+
+    db = scoring.pop("db", None)
+    values = {**scoring, "captures": [row["folder"] for row in rows], "out": out, "timelines": True}
+    return run_room("interpreting", values, db=db, quiet=as_json)
 
 
 def _replayed(path: Path, out: Path, protocol: str | None) -> dict[str, Any]:

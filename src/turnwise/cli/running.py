@@ -7,6 +7,9 @@ from typing import Any
 
 from turnwise.cli.console import print_json, print_table, program, progress_bar, say
 
+MOST_NAMED = 20
+"""Files that are named when they are written; the rest are counted."""
+
 
 def run_room(
     room: str,
@@ -54,8 +57,10 @@ def run_room(
         print_json(summary)
     elif not quiet:
         _print_summary(summary, options.by)
-    for path in outcome.files:
+    for path in outcome.files[:MOST_NAMED]:
         say(f"wrote {path}")
+    if len(outcome.files) > MOST_NAMED:
+        say(f"wrote {len(outcome.files) - MOST_NAMED} more files below {options.out}")
     say(f"kept as run {outcome.run.id}; slice it with: {program()} show {outcome.run.id}{store.option} --by DIMENSION")
     return summary
 

@@ -6,7 +6,6 @@ against the text that was to be spoken what speech lost alone. The recogniser's 
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ from rapidfuzz.distance import Levenshtein
 from turnwise.kernel.metric import SPEC, Direction, Metric, MetricSpec, Output
 from turnwise.kernel.rollup import FloatArray
 from turnwise.kernel.score import Measurement, measured, not_applicable, skipped
+from turnwise.kernel.text import spoken_form
 from turnwise.translation.batch import SampleBatch
 from turnwise.translation.metrics import ROOM
 from turnwise.translation.metrics.base import (
@@ -34,18 +34,6 @@ from turnwise.translation.text import BLEU_STATISTICS, bleu_signature, bleu_stat
 from turnwise.translation.transcripts import hear
 
 NO_WORDS = "no words to be spoken"
-
-
-def spoken_form(text: str) -> str:
-    """What of a text can be heard: lower case, no punctuation but apostrophes within words, single spaces.
-
-    >>> spoken_form("It's 5 o'clock -- 'now', she said.")
-    "it's 5 o'clock now she said"
-    """
-    kept = "".join(
-        c if unicodedata.category(c)[0] not in "PSC" or c == "'" else " " for c in text.casefold().replace("’", "'")
-    )
-    return " ".join(word for part in kept.split() if (word := part.strip("'")))
 
 
 class AsrBleu(TextMetric):

@@ -1,0 +1,309 @@
+"""Captures from their folders: `capture.json` and `events.jsonl`, checked, with everything that is odd counted.
+
+The format is `turnwise drive`'s (docs/capture.schema.json); captures that another program wrote in it are read alike,
+with no more than the fields that the metrics need.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from turnwise.interpreting.playback import heard, stops
+from turnwise.interpreting.records import AUDIO, DELTA, TRANSLATION, Call, Event, Turn
+from turnwise.kernel.errors import InputError, shorten
+from turnwise.kernel.jsontext import JSONDecodeError, clean, loads
+
+FORMAT = "turnwise-capture/1"
+CAPTURE_FILE, EVENTS_FILE = "capture.json", "events.jsonl"
+LATEST = 1e10
+"""Milliseconds: no call lasts four months, and times since 1970 are meant to be something else."""
+NO_LENGTH = "audio without a length: only its arrival is known"
+_NOT_HEARD = (None, None)
+Json = dict[str, Any]
+
+
+def capture_folders(path: Path) -> list[Path]:
+    """The folder itself, or every capture below it, in the order of their names."""
+    if not path.exists():
+        raise InputError(f"{path} does not exist", expected="a capture, a folder of captures, or instances.log")
+    if (path / CAPTURE_FILE).is_file():
+        return [path]
+    found = sorted(inner.parent for inner in path.rglob(CAPTURE_FILE) if inner.is_file())
+    if not found:
+        raise InputError(
+            f"{path} holds no capture",
+            found=shorten(", ".join(sorted(inner.name for inner in path.iterdir())) or "an empty folder"),
+            expected=f"folders with {CAPTURE_FILE} and {EVENTS_FILE}",
+            remedy="turnwise drive SCENARIO... --url ws://... --out DIR makes them",
+        )
+    return found
+
+
+def read_head(folder: Path, key: str) -> Call:
+    """The call of a capture folder without its events.
+
+    Raises:
+        InputError: the file is missing, is no JSON, or its turns cannot be used.
+    """
+    about = _object(folder / CAPTURE_FILE)
+    where = f"{key}/{CAPTURE_FILE}"
+    if about.get("format") != FORMAT:
+        found = shorten(about.get("format"))
+        raise InputError("not a capture that can be read", where=where, found=f"format: {found}", expected=FORMAT)
+    turns = [_turn(turn, where) for turn in _list(about, "turns", where)]
+    _check_ids(turns, where)
+    metrics, reason, tags = about.get("metrics"), about.get("reason"), about.get("tags")
+    return Call(
+        key,
+        clean(str(about.get("scenario_id") or key)),
+        tuple(in_order(turns)),
+        (),
+        clean(str(about.get("protocol") or "")),
+        _thresholds(about, where),
+        None if metrics is None else frozenset(map(str, _list(about, "metrics", where))),
+        _time(about, "ended_ms", where),
+        None if reason is None else clean(str(reason)),
+        _languages(about),
+        clean(str(about.get("description") or "")),
+        tuple(clean(str(tag)) for tag in tags) if isinstance(tags, list) else (),
+    )
+
+
+def read_capture(folder: Path, key: str) -> Call:
+    """The call of one capture folder; what cannot be used of its events is counted in its notes.
+
+    Raises:
+        InputError: as above.
+    """
+    call = read_head(folder, key)
+    notes: Counter[str] = Counter()
+    lines = _lines(folder / EVENTS_FILE, notes)
+    events, sent = _events(lines, call.ended, {turn.id for turn in call.turns}, notes)
+    told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in notes.items())
+    return replace(call, turns=tuple(_with_sent(turn, sent) for turn in call.turns), events=tuple(events), notes=told)
+
+
+def in_order(turns: list[Turn]) -> list[Turn]:
+    """By their start; what never began comes last. Turns that begin together stay as the scenario has them."""
+    return sorted(turns, key=lambda turn: math.inf if turn.start is None else turn.start)
+
+
+# capture.json
+
+
+def _object(path: Path) -> Json:
+    try:
+        found = loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"{path.name} is missing", where=str(path.parent)) from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
+    except (JSONDecodeError, ValueError, RecursionError) as error:
+        raise InputError(f"{path.name} is not JSON", where=str(path), found=str(error)) from error
+    if not isinstance(found, dict):
+        raise InputError(f"{path.name} is no object", where=str(path), found=shorten(found))
+    return found
+
+
+def _list(about: Json, name: str, where: str) -> list[Any]:
+    found = about.get(name)
+    if not isinstance(found, list):
+        raise InputError(f"{name} is not a list", where=where, found=shorten(found), expected=f'"{name}": [...]')
+    return found
+
+
+def _time(about: Mapping[str, Any], name: str, where: str) -> float | None:
+    value = about.get(name)
+    if value is None:
+        return None
+    if not _is_time(value):
+        expected = "milliseconds on the scenario's clock, 0 or more"
+        raise InputError(f"{name} is no time", where=where, found=shorten(value), expected=expected)
+    return float(value)
+
+
+def _is_time(value: object) -> TypeGuard[float]:
+    # Most times are floats, and there are many.
+    is_number = type(value) is float or (isinstance(value, int | float) and not isinstance(value, bool))
+    return is_number and 0 <= value <= LATEST  # type: ignore[operator]
+
+
+def _turn(turn: Any, where: str) -> Turn:
+    if not isinstance(turn, dict) or not isinstance(turn.get("turn_id"), str | int) or turn.get("turn_id") == "":
+        raise InputError("a turn without turn_id", where=where, found=shorten(turn), expected='{"turn_id": "..."}')
+    name = clean(str(turn["turn_id"]))
+    inside = f"{where}, turn {name}"
+    start, end = _time(turn, "start_ms", inside), _time(turn, "end_ms", inside)
+    if start is not None and end is not None and end < start:
+        raise InputError("the turn ends before it starts", where=inside, found=f"{start:g} to {end:g} ms")
+    barge_in = turn.get("barge_in") or False
+    if not isinstance(barge_in, bool):
+        raise InputError("barge_in is not true or false", where=inside, found=shorten(barge_in))
+    metadata = turn.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    kind = turn.get("type") or metadata.get("type") or "play_audio"
+    return Turn(
+        name,
+        clean(str(turn.get("participant_id") or "")),
+        start,
+        end,
+        barge_in,
+        _text(turn, "source_text", inside),
+        _text(turn, "expected_text", inside),
+        _text(turn, "expected_language", inside),
+        str(kind),
+        metadata=metadata,
+    )
+
+
+def _text(turn: Json, name: str, where: str) -> str | None:
+    value = turn.get(name)
+    if value is None or isinstance(value, str):
+        return None if value is None else clean(value)
+    raise InputError(f"{name} is no text", where=where, found=shorten(value))
+
+
+def _check_ids(turns: list[Turn], where: str) -> None:
+    repeated = [name for name, count in Counter(turn.id for turn in turns).items() if count > 1]
+    if repeated:
+        raise InputError("two turns have the same id", where=where, found=repeated[0], expected="every turn_id once")
+
+
+def _thresholds(about: Json, where: str) -> dict[str, float]:
+    found = about.get("thresholds") or {}
+    usable = isinstance(found, dict) and all(
+        isinstance(value, int | float) and not isinstance(value, bool) for value in found.values()
+    )
+    if not usable:
+        expected = '{"barge_in": 70}'
+        raise InputError("thresholds are not numbers by metric", where=where, found=shorten(found), expected=expected)
+    return {str(name): float(value) for name, value in found.items()}
+
+
+def _languages(about: Json) -> dict[str, dict[str, str]]:
+    found = about.get("languages")
+    if not isinstance(found, dict):
+        return {}
+    named = {str(who): given for who, given in found.items() if isinstance(given, dict)}
+    return {who: {key: str(value) for key, value in given.items() if value} for who, given in named.items()}
+
+
+# events.jsonl
+
+
+def _lines(path: Path, notes: Counter[str]) -> list[Json]:
+    """The events that can be read; what cannot is counted."""
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{path.name} is missing", where=str(path.parent)) from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
+    lines = data.strip().split(b"\n")
+    try:
+        found = loads(b"[" + b",".join(lines) + b"]")  # all at once, which is faster
+        if len(found) != len(lines):
+            raise ValueError("a line holds several values")
+    except (JSONDecodeError, ValueError, RecursionError):
+        found = [_parsed(line) for line in lines if line.strip()]
+    usable = [event for event in found if isinstance(event, dict)]
+    if len(usable) < len(found):
+        notes[f"a line of {EVENTS_FILE} that is no JSON object, left out"] += len(found) - len(usable)
+    for number, event in enumerate(usable):
+        event.setdefault("seq", number)
+    return usable
+
+
+def _parsed(line: bytes) -> Any:
+    try:
+        return loads(line)
+    except (JSONDecodeError, ValueError, RecursionError):
+        return None
+
+
+def _events(
+    lines: list[Json], ended: float | None, turns: set[str], notes: Counter[str]
+) -> tuple[list[Event], dict[str, list[Json]]]:
+    """The translation as it came in, in order; and what was sent of each turn."""
+    inbound: list[Json] = []
+    sent: dict[str, list[Json]] = {}
+    for event in lines:
+        if event.get("direction") == "out":
+            if _is_time(event.get("t_sent_ms")):
+                sent.setdefault(str(event.get("turn_id")), []).append(event)
+        elif event.get("type") in TRANSLATION or stops(event):
+            if _is_time(event.get("t_arrived_ms")):
+                inbound.append(event)
+            else:
+                notes["an event without t_arrived_ms, left out"] += 1
+    # The order of the lines decides where two things arrive at once.
+    inbound.sort(key=itemgetter("t_arrived_ms"))
+    times = _audible(inbound, ended, notes)
+    found = [
+        _event(event, times.get(place, _NOT_HEARD), turns, notes)
+        for place, event in enumerate(inbound)
+        if event["type"] in TRANSLATION
+    ]
+    return found, sent
+
+
+def _audible(inbound: list[Json], ended: float | None, notes: Counter[str]) -> dict[int, tuple[float, float]]:
+    """From when to when audio is heard: as the capture says, or worked out for all of it."""
+    said: dict[int, tuple[float, float]] = {}
+    says_all = True
+    for place, event in enumerate(inbound):
+        if event["type"] != AUDIO:
+            continue
+        audio = event.get("audio")
+        length = audio.get("duration_ms") if isinstance(audio, dict) else None
+        if not _is_time(length):
+            notes[NO_LENGTH] += 1
+            event["audio"] = {"duration_ms": 0.0}
+        start, heard_ms = event.get("t_audible_ms"), event.get("audible_ms", length)
+        if _is_time(start) and _is_time(heard_ms):
+            said[place] = (start, start + heard_ms)
+        else:
+            says_all = False
+    return said if says_all else heard(inbound, ended)
+
+
+def _event(event: Json, times: tuple[float | None, float | None], turns: set[str], notes: Counter[str]) -> Event:
+    turn = _name(event.get("turn_id"))
+    if turn is not None and turn not in turns:
+        notes["an event names a turn that is not in the capture"] += 1
+        turn = None
+    text = event.get("text") or ""
+    if not isinstance(text, str):
+        notes["an event whose text is no text"] += 1
+        text = ""
+    number, kind = event["seq"], event["type"]
+    return Event(
+        number if isinstance(number, int) else 0,
+        kind,
+        event["t_arrived_ms"],
+        _name(event.get("participant_id")),
+        turn,
+        _name(event.get("response_id")) or _name(event.get("item_id")),
+        text if kind == DELTA else text.strip(),
+        *times,
+    )
+
+
+def _name(value: object) -> str | None:
+    if isinstance(value, str):
+        return value or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _with_sent(turn: Turn, sent: Mapping[str, list[Json]]) -> Turn:
+    own = sent.get(turn.id)
+    if not own:
+        return turn
+    numbers = tuple(event["seq"] for event in own if isinstance(event["seq"], int))
+    return replace(turn, first_sent=min(float(event["t_sent_ms"]) for event in own), sent=numbers)

@@ -1,0 +1,276 @@
+"""From files to a checked source: captures with what their scenarios say, or the instances of a SimulEval log."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from turnwise.engine.plan import Finding
+from turnwise.interpreting.batch import InterpretingBatch
+from turnwise.interpreting.capture_files import (
+    CAPTURE_FILE,
+    EVENTS_FILE,
+    capture_folders,
+    in_order,
+    read_capture,
+    read_head,
+)
+from turnwise.interpreting.instances import read_instances
+from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PARTICIPANT, PROTOCOL, SCENARIO, TURN, Call, Turn
+from turnwise.kernel.errors import InputError
+from turnwise.kernel.jsontext import clean
+from turnwise.kernel.signature import digest
+from turnwise.live.scenario import Scenario, load_scenarios
+
+BATCH_OF_CALLS = 32
+BATCH_OF_INSTANCES = 512
+NAMED = 3
+"""Captures that a finding names; the rest are counted."""
+
+
+@dataclass
+class CaptureSource:
+    """Captures of calls; an engine source."""
+
+    paths: Sequence[Path]
+    scenarios: Mapping[str, Scenario]
+    wants_all: bool
+    unit = CAPTURE
+    findings: list[Finding] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._folders: dict[str, Path] = {}
+        self._carried: Counter[str] = Counter()
+        self._asked: list[str] = []
+        self._played: set[str] = set()
+        self._files: list[tuple[str, str]] = []
+        self.protocols: set[str] = set()
+        self._scan()
+        self.n_items = len(self._folders)
+
+    def _scan(self) -> None:
+        """Look at every capture once: who can be read, what they carry, and a hash of every file."""
+        refused: list[tuple[str, InputError]] = []
+        for key, folder in self._named():
+            try:
+                call = self._with_scenario(read_head(folder, key))
+                self._files += [(f"{key}/{name}", _hash(folder / name)) for name in (CAPTURE_FILE, EVENTS_FILE)]
+            except InputError as error:
+                refused.append((key, error))
+                continue
+            if key in self._folders:
+                raise InputError("two captures have the same name", found=f"{self._folders[key]} and {folder}")
+            self._folders[key] = folder
+            self._look_at(call)
+        if refused and not self._folders:
+            raise refused[0][1]
+        for what, names in _grouped(refused).items():
+            self.findings.append(Finding("skipped", f"left out, {what}: {_some(names)}", len(names)))
+        unknown = sorted(self.scenarios.keys() - self._played)
+        if unknown:
+            message = f"scenarios of which there is no capture: {_some(unknown)}"
+            self.findings.append(Finding("input", message, len(unknown)))
+
+    def _named(self) -> Iterator[tuple[str, Path]]:
+        """Every capture by its name: its folder, as seen from the folder that was named."""
+        for path in self.paths:
+            for folder in capture_folders(path):
+                name = folder.name if folder == path else folder.relative_to(path).as_posix()
+                yield clean(name or "capture"), folder
+
+    def _look_at(self, call: Call) -> None:
+        self.protocols.add(call.protocol)
+        turns = [turn for turn in call.turns if turn.speaks]
+        self._carried["capture"] += 1
+        self._carried["emission"] += 1
+        self._carried["expected_text"] += any(turn.expected_text is not None for turn in turns)
+        self._carried["expected_language"] += any(turn.expected_language for turn in turns)
+        self._carried["barge_in"] += any(turn.barge_in for turn in turns)
+        asked = [(turn.id, turn.participant, turn.source_text, turn.expected_text, turn.barge_in) for turn in turns]
+        self._asked.append(repr((call.scenario, call.key, asked)))
+        self._played.add(call.scenario)
+
+    def _with_scenario(self, call: Call) -> Call:
+        scenario = self.scenarios.get(call.scenario)
+        return with_languages(call if scenario is None else from_scenario(call, scenario))
+
+    @property
+    def dataset_fingerprint(self) -> str:
+        """What was said and what should have come; systems that were asked the same can be compared."""
+        return digest(sorted(self._asked))
+
+    @property
+    def input_fingerprint(self) -> str:
+        """Every file, and what the scenarios add."""
+        return digest([*map(list, self._files), self.dataset_fingerprint, BATCH_OF_CALLS])
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """How many captures carry what."""
+        names = ("capture", "emission", "expected_text", "expected_language", "barge_in")
+        return {name: self._carried[name] for name in names}
+
+    @property
+    def dimensions(self) -> set[str]:
+        """Scenario, protocol, who speaks, the language asked for, and what kind of barge-in it is."""
+        return {SCENARIO, PROTOCOL, PARTICIPANT, LANGUAGE, KIND}
+
+    @property
+    def coverage(self) -> dict[str, int]:
+        """How many captures can be read."""
+        return {"captures": self.n_items}
+
+    def batches(self, done: Set[int] = frozenset()) -> Iterator[InterpretingBatch]:
+        """The batches that are not done yet, read when they are reached."""
+        names = sorted(self._folders)
+        for index, start in enumerate(range(0, len(names), BATCH_OF_CALLS)):
+            if index not in done:
+                keys = names[start : start + BATCH_OF_CALLS]
+                calls = [self._with_scenario(read_capture(self._folders[key], key)) for key in keys]
+                yield InterpretingBatch(index, calls, wants_all=self.wants_all)
+
+
+def from_scenario(call: Call, scenario: Scenario) -> Call:
+    """A call with what its scenario says now: texts, languages, barge-ins, thresholds, metrics."""
+    planned = {turn.id: turn for turn in scenario.turns}
+    turns = []
+    for turn in call.turns:
+        plan = planned.get(turn.id)
+        if plan is not None:
+            turn = replace(
+                turn,
+                type=plan.type,
+                participant=plan.participant,
+                barge_in=plan.barge_in,
+                source_text=plan.source_text or plan.text or turn.source_text,
+                expected_text=turn.expected_text if plan.expected_text is None else plan.expected_text,
+                expected_language=plan.expected_language or turn.expected_language,
+                metadata={**turn.metadata, **plan.metadata},
+            )
+        turns.append(turn)
+    played = {turn.id for turn in call.turns}
+    turns += [
+        Turn(
+            plan.id,
+            plan.participant,
+            None,
+            None,
+            plan.barge_in,
+            plan.source_text or plan.text,
+            plan.expected_text,
+            type=plan.type,
+        )
+        for plan in scenario.turns
+        if plan.id not in played
+    ]
+    notes = [f"turn {turn.id} is not in the scenario" for turn in call.turns if turn.id not in planned]
+    return replace(
+        call,
+        turns=tuple(in_order(turns)),
+        thresholds=dict(scenario.thresholds) or call.thresholds,
+        metrics=call.metrics if scenario.metrics is None else frozenset(scenario.metrics),
+        description=scenario.description or call.description,
+        notes=(*call.notes, *notes),
+    )
+
+
+def with_languages(call: Call) -> Call:
+    """A call whose turns expect their participant's target language, where they name none themselves."""
+    targets = {who: given.get("target_language") for who, given in call.languages.items()}
+    if not any(targets.values()):
+        return call
+    turns = [
+        replace(turn, expected_language=turn.expected_language or targets.get(turn.participant)) for turn in call.turns
+    ]
+    return replace(call, turns=tuple(turns))
+
+
+@dataclass
+class InstanceSource:
+    """The instances of a SimulEval log; an engine source."""
+
+    path: Path
+    unit = TURN
+    findings: list[Finding] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.n_items = 0
+        self._elapsed = 0
+        asked = hashlib.sha256()
+        for instance in read_instances(self.path):
+            self.n_items += 1
+            self._elapsed += instance.elapsed is not None
+            asked.update(repr((instance.index, instance.source_ms, instance.reference_words)).encode())
+        if not self.n_items:
+            raise InputError(f"{self.path} holds no instance", expected="one JSON object per line, as SimulEval writes")
+        self._asked = asked.hexdigest()[:12]
+
+    @property
+    def dataset_fingerprint(self) -> str:
+        """Which instances, how long, with how long a reference."""
+        return self._asked
+
+    @property
+    def input_fingerprint(self) -> str:
+        """The file."""
+        return digest([_hash(self.path), BATCH_OF_INSTANCES])
+
+    @property
+    def fields(self) -> dict[str, int]:
+        """Nothing but delays."""
+        absent = dict.fromkeys(("capture", "expected_text", "expected_language", "barge_in"), 0)
+        return {"emission": self.n_items, **absent}
+
+    @property
+    def dimensions(self) -> set[str]:
+        """None."""
+        return set()
+
+    @property
+    def coverage(self) -> dict[str, int]:
+        """How many instances there are."""
+        return {"instances": self.n_items}
+
+    def batches(self, done: Set[int] = frozenset()) -> Iterator[InterpretingBatch]:
+        """The batches that are not done yet."""
+        instances = read_instances(self.path)
+        index = 0
+        while portion := list(islice(instances, BATCH_OF_INSTANCES)):
+            if index not in done:
+                yield InterpretingBatch(index, instances=portion)
+            index += 1
+
+
+def load(paths: Sequence[Path], scenarios: Path | None, *, wants_all: bool) -> CaptureSource | InstanceSource:
+    """Captures of folders, or a log if a file is named."""
+    if len(paths) == 1 and paths[0].is_file() and paths[0].name != CAPTURE_FILE:
+        return InstanceSource(paths[0])
+    known = load_scenarios([scenarios], need_audio=False) if scenarios is not None else []
+    folders = [path.parent if path.name == CAPTURE_FILE and path.is_file() else path for path in paths]
+    return CaptureSource(folders, {scenario.id: scenario for scenario in known}, wants_all)
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except FileNotFoundError:
+        raise InputError(f"{path.name} is missing", where=str(path.parent)) from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
+
+
+def _grouped(refused: Sequence[tuple[str, InputError]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for key, error in refused:
+        found.setdefault(error.what, []).append(f"{key} ({error.found})" if error.found else key)
+    return found
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:NAMED])
+    return f"{shown} and {len(names) - NAMED} more" if len(names) > NAMED else shown

@@ -1,0 +1,97 @@
+"""Word and character error rate of translations against the text that was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from rapidfuzz.distance import Levenshtein
+
+from turnwise.interpreting.metrics.base import TurnMetric, declared
+from turnwise.interpreting.records import TURN
+from turnwise.interpreting.summaries import TurnSummary
+from turnwise.kernel.metric import Direction, MetricSpec, Output, Parameter
+from turnwise.kernel.rollup import MEAN, Rollup, pool
+from turnwise.kernel.score import Measurement, measured, not_applicable, skipped
+from turnwise.kernel.text import spoken_form, spoken_words
+
+SPOKEN, NONE = "spoken", "none"
+NORMALISER = Parameter(
+    "normaliser", SPOKEN, "of both texts: lower case without punctuation, or as they are", choices=(SPOKEN, NONE)
+)
+NO_EXPECTED_TEXT = "no expected text"
+NOTHING_EXPECTED = "nothing was to be translated, and nothing was"
+TEXT_CAME = "nothing was to be translated, but text came"
+NO_TEXT = "audio came without text"
+_CORPUS_SECOND = Rollup("pooled", (pool(),))
+
+
+def _rate(words: str) -> tuple[Output, ...]:
+    rollups = (MEAN, _CORPUS_SECOND)
+    return (Output(statistics=("edits", words), direction=Direction.LOWER, range=(0.0, None), rollups=rollups),)
+
+
+class _ErrorRate(TurnMetric):
+    """Edits from the expected text to the one that came, over the length of the expected text."""
+
+    def counted(self, text: str) -> Sequence[str]:
+        """What is counted: words or characters."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what it counts")
+
+    @property
+    def is_spoken(self) -> bool:
+        """Whether case and punctuation are left out."""
+        return bool(self.settings.values["normaliser"] == SPOKEN)
+
+    def judge_turn(self, summary: TurnSummary) -> Iterable[tuple[str, Measurement]]:
+        """A turn that should have been translated and was not has every word wrong."""
+        expected_text = summary.turn.expected_text
+        if expected_text is None:
+            yield "value", not_applicable(NO_EXPECTED_TEXT)
+            return
+        expected, found = self.counted(expected_text), self.counted(summary.text)
+        evidence = {"text": summary.text, "expected": expected_text, "attribution": summary.method}
+        if not expected:
+            came = measured((1.0, 1.0), evidence={**evidence, "reason": TEXT_CAME})
+            yield "value", came if found else not_applicable(NOTHING_EXPECTED)
+        elif not summary.texts and summary.has_audio:
+            yield "value", skipped(NO_TEXT)
+        else:
+            edits = Levenshtein.distance(expected, found)
+            yield "value", measured((float(edits), float(len(expected))), evidence=evidence)
+
+
+class WordErrorRate(_ErrorRate):
+    """Words wrong, missing or too many, over the words that were expected."""
+
+    spec: ClassVar[MetricSpec] = declared(
+        "wer",
+        "How many words of the translation are not as expected?",
+        _rate("words"),
+        TURN,
+        needs=("expected_text",),
+        parameters=(NORMALISER,),
+        source="Levenshtein (1966)",
+    )
+
+    def counted(self, text: str) -> Sequence[str]:
+        """Words; characters of scripts without spaces."""
+        return spoken_words(text) if self.is_spoken else text.split()
+
+
+class CharacterErrorRate(_ErrorRate):
+    """The same with characters; for languages that are written without spaces, and for long words."""
+
+    spec: ClassVar[MetricSpec] = declared(
+        "cer",
+        "How many characters of the translation are not as expected?",
+        _rate("characters"),
+        TURN,
+        needs=("expected_text",),
+        parameters=(NORMALISER,),
+        source="Levenshtein (1966)",
+    )
+
+    def counted(self, text: str) -> Sequence[str]:
+        """Characters, spaces among them."""
+        return spoken_form(text) if self.is_spoken else " ".join(text.split())
