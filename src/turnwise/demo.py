@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,6 +38,7 @@ def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
     yield from _dialogue(folder / "dialogue")
     yield from _translation(folder / "translation")
     yield from _duplex(folder / "duplex")
+    yield from _interpreting(folder / "interpreting" / "captures")
 
 
 def _dialogue(folder: Path) -> Iterator[DemoRun]:
@@ -127,6 +128,37 @@ def _duplex(folder: Path) -> Iterator[DemoRun]:
         "duplex",
         "duplex/recordings-version-2",
         {**heard, "recordings": _calls(folder / "recordings_v2"), "version": "2"},
+    )
+
+
+def _interpreting(folder: Path) -> Iterator[DemoRun]:
+    for version, what in (("1", "five calls as they were captured"), ("2", "the same calls, version 2")):
+        yield DemoRun(
+            f"Interpreting: a live interpreter in a clinic and at a bus company, {what}",
+            "interpreting",
+            "interpreting" if version == "1" else "interpreting/version-2",
+            {
+                "captures": folder / f"version-{version}",
+                "system": "example live interpreter",
+                "version": version,
+                "metrics": ["barge_in", "cutoff_latency", "barge_in_response", "wer", "latency", "laal"],
+                "timelines": True,
+            },
+        )
+
+
+def driven_run(driven: Sequence[Driven]) -> DemoRun:
+    """What was played just now, scored."""
+    return DemoRun(
+        "Interpreting: what was played just now, scored",
+        "interpreting",
+        "captures",
+        {
+            "captures": [one.folder for one in driven],
+            "system": "simulated interpreter",
+            "metrics": ["barge_in", "latency"],
+            "timelines": True,
+        },
     )
 
 

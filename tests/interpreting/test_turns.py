@@ -1,4 +1,4 @@
-"""From events to turns: what is heard when, the text that its pieces make, when each word was there, which kind it is."""
+"""From events to turns: what is heard when, what text its pieces make, when each word was there, which kind it is."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from turnwise.interpreting.emissions import output_words, word_moments
 from turnwise.interpreting.kinds import ADDITION, INTERRUPTION, SELF_CORRECTION, TOPIC_CHANGE, barge_in_kind
 from turnwise.interpreting.playback import heard
 from turnwise.interpreting.records import AUDIO, DELTA, TEXT, Call, Event, Turn
-from turnwise.interpreting.summaries import TurnSummary, joined, summarise
+from turnwise.interpreting.summaries import TurnSummary, spaced, summarise
 
 
 def audio(arrived: float, duration: float, who: str = "a", response: str | None = None) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def test_the_end_of_the_call_ends_everything() -> None:
     ],
 )
 def test_pieces_become_a_text(pieces: list[str], text: str) -> None:
-    assert joined(pieces) == text
+    assert "".join(spaced(pieces)) == text
 
 
 def summary(kind: str, *pieces: tuple[float, str]) -> TurnSummary:

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from turnwise.cli import options as o
+
+if TYPE_CHECKING:
+    from turnwise.demo import DemoRun
 
 _BESIDE = {
     "turns.csv": "one row per turn, with evidence",
     "all.json": "the final score, as the challenge writes it",
     "events.csv": "every interruption, pause and backchannel, and what became of it",
     "timelines/*.html": "a picture of each call: open it in a browser",
+    "*/barge_in.json": "how each barge-in was handled, and why",
+    "*/timeline.html": "a picture of each call: open it in a browser",
 }
 """What may lie beside the results of a run."""
 
@@ -30,15 +35,11 @@ def demo(
     Example: turnwise demo --out demo-results
     """
     from turnwise.cli.console import print_json, program, say
-    from turnwise.cli.running import run_room
     from turnwise.demo import demo_runs
 
-    summaries: dict[str, Any] = {}
-    for run in demo_runs(examples):
-        say(f"\n{run.title}")
-        values = {**run.options, "out": out / run.folder}
-        summaries[run.folder] = run_room(run.room, values, db=str(out / "demo.sqlite"), quiet=json)
-    calls = _rehearsed(out / "captures", examples, quiet=json)
+    db = str(out / "demo.sqlite")
+    summaries: dict[str, Any] = {run.folder: _ran(run, out, db, quiet=json) for run in demo_runs(examples)}
+    calls = _rehearsed(out / "captures", examples, db, quiet=json)
     if json:
         print_json({**summaries, "captures": calls})
     say("\nWhere to look:")
@@ -47,6 +48,7 @@ def demo(
             say(f"  {place}  {what}")
     for call in calls:
         say(f"  {Path(call['folder']) / 'events.jsonl'}  what was sent, what arrived and when it was heard")
+        say(f"  {Path(call['folder']) / 'timeline.html'}  a picture of the call: open it in a browser")
     first = next(iter(summaries.values()))["run"]["id"]
     say(f"  {program()} show {first} --db {out / 'demo.sqlite'} --by scenario  slices the first run, worst first")
 
@@ -60,11 +62,21 @@ def _where(folder: Path) -> list[tuple[Path, str]]:
     return found + [(folder / name, what) for name, what in _BESIDE.items() if any(folder.glob(name))]
 
 
-def _rehearsed(out: Path, examples: Path | None, *, quiet: bool) -> list[dict[str, Any]]:
-    """Play the scenarios, print what became of them, and say the same as data."""
+def _ran(run: DemoRun, out: Path, db: str, *, quiet: bool) -> dict[str, Any]:
+    """Carry out one run of the demonstration."""
+    from turnwise.cli.console import say
+    from turnwise.cli.running import run_room
+
+    say(f"\n{run.title}")
+    return run_room(run.room, {**run.options, "out": out / run.folder}, db=db, quiet=quiet)
+
+
+def _rehearsed(out: Path, examples: Path | None, db: str, *, quiet: bool) -> list[dict[str, Any]]:
+    """Play the scenarios, print what became of them, score them, and say the same as data."""
     from turnwise.cli.console import print_table, say
-    from turnwise.demo import demo_rehearsal, missing_for_rehearsal
+    from turnwise.demo import demo_rehearsal, driven_run, missing_for_rehearsal
     from turnwise.kernel.extras import remedy
+    from turnwise.kernel.jsontext import loads
     from turnwise.report.tables import Table
 
     say("\nLive: two scenarios, played to a simulated interpreter")
@@ -94,4 +106,8 @@ def _rehearsed(out: Path, examples: Path | None, *, quiet: bool) -> list[dict[st
             for call in calls
         ]
         print_table(Table("captures", ["scenario", "turns", "heard, s", "reason"], rows, numeric=(1, 2)))
+    _ran(driven_run(driven), out.parent, db, quiet=quiet)
+    for call in calls:
+        result = loads((Path(call["folder"]) / "barge_in.json").read_bytes())
+        call |= {"barge_in": result["score"], "interpretation": result["details"]["overall_interpretation"]}
     return calls

@@ -9,8 +9,9 @@ translated. Specification decision 000-2.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
+from math import inf
 
 from turnwise.interpreting.records import AUDIO, Call, Event, Turn
 from turnwise.kernel.text import spoken_words
@@ -24,6 +25,10 @@ class Method(StrEnum):
     TIME = "time"
 
 
+NEAR_MS = 2000.0
+"""Audio without ids goes with text that arrived at most so long before or after it."""
+TOO_EARLY = 4
+"""Words at home that a word of a later turn outweighs."""
 Owner = tuple[str | None, Method]
 """A turn, or None for what came before anybody spoke."""
 
@@ -120,23 +125,24 @@ def _by_content(events: Sequence[Event], turns: Sequence[Turn], found: list[Owne
     known = [(events[place].arrived, owner) for place, owner in enumerate(found) if owner and events[place].text]
     for place, event in enumerate(events):
         if found[place] is None and event.kind == AUDIO and known:
-            nearest = _nearest(known, event.arrived)
+            moment, nearest = _nearest(known, event.arrived)
             # Text never makes an event that came before a turn belong to it.
             start = next(turn.start or 0.0 for turn in turns if turn.id == nearest[0])
-            found[place] = nearest if start <= event.arrived else None
+            is_near = abs(moment - event.arrived) <= NEAR_MS
+            found[place] = nearest if is_near and start <= event.arrived else None
 
 
-def _nearest(known: Sequence[tuple[float, Owner]], moment: float) -> Owner:
-    """The owner of the text that arrived nearest to a moment; of two as near, the later."""
+def _nearest(known: Sequence[tuple[float, Owner]], moment: float) -> tuple[float, Owner]:
+    """The text that arrived nearest to a moment, and whose it is; of two as near, the later."""
     place = bisect_left(known, moment, key=lambda one: one[0])
     around = known[max(0, place - 1) : place + 1]
-    return min(reversed(around), key=lambda one: abs(one[0] - moment))[1]
+    return min(reversed(around), key=lambda one: abs(one[0] - moment))
 
 
 def _stretches(texts: Sequence[Event], turns: Sequence[Turn], vocabulary: Vocabulary) -> dict[int, Owner]:
     """Texts in order of arrival, cut into one stretch for each turn; where nothing supports it, none is given."""
     words = [spoken_words(event.text) for event in texts]
-    owners = _best_cut(texts, turns, words, vocabulary.words)
+    owners = _best_cut(texts, turns, words, vocabulary)
     supported = {
         turn
         for turn in set(filter(None, owners))
@@ -145,23 +151,37 @@ def _stretches(texts: Sequence[Event], turns: Sequence[Turn], vocabulary: Vocabu
     return {place: (owner, Method.CONTENT) for place, owner in enumerate(owners) if owner in supported}
 
 
+def _fits(words: Sequence[str], turns: Sequence[Turn], vocabulary: Vocabulary) -> list[int]:
+    """How well some words fit each turn."""
+    later = 0
+    found = []
+    for turn in reversed(turns):
+        at_home = sum(word in vocabulary.words[turn.id] for word in words)
+        found.append(at_home - TOO_EARLY * later)
+        later += vocabulary.own_words(turn.id, words)
+    return found[::-1]
+
+
 def _best_cut(
     texts: Sequence[Event],
     turns: Sequence[Turn],
     words: Sequence[Sequence[str]],
-    vocabulary: Mapping[str, frozenset[str]],
+    vocabulary: Vocabulary,
 ) -> list[str | None]:
     """The turn of each text, never going back, with the most words at home; ties are cut where the pause is longest.
 
-    The score of a path is (words at home, sum of the pauses before each change of turn).
+    The score of a path is (words at home, sum of the pauses before each change of turn). A word that only a later turn
+    is expected to have counts against an earlier one: once it is said, the answer to the later turn has begun, however
+    many old words are mixed into it.
     """
-    nothing = (-1, 0.0)
-    best: list[tuple[int, float]] = [(0, 0.0)] * len(turns)
+    nothing = (-inf, 0.0)
+    best: list[tuple[float, float]] = [(0, 0.0)] * len(turns)
     origins: list[list[int]] = []
     for place, event in enumerate(texts):
         pause = event.arrived - texts[place - 1].arrived if place else 0.0
         row, origin = [], []
         reached, before = nothing, 0
+        fits = _fits(words[place], turns, vocabulary)
         for n, turn in enumerate(turns):
             stay = best[n]
             change = (reached[0], reached[1] + pause)
@@ -171,8 +191,7 @@ def _best_cut(
             if best[n] > reached:
                 reached, before = best[n], n
             allowed = (turn.start or 0.0) <= event.arrived and stay > nothing
-            at_home = sum(word in vocabulary[turn.id] for word in words[place])
-            row.append((stay[0] + at_home, stay[1]) if allowed else nothing)
+            row.append((stay[0] + fits[n], stay[1]) if allowed else nothing)
             origin.append(came)
         best = row
         origins.append(origin)

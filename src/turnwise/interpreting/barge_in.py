@@ -24,6 +24,7 @@ NEVER_BEGAN = "the call ended before the barge-in"
 FIRST = "no turn was spoken before the barge-in"
 BY_TIME = "which turn the translation belongs to is known by time only: neither ids nor text tell"
 DIGITS = 6
+"""Enough, and without the dust of binary fractions: 94.2 and not 94.19999999999999, which would miss a threshold."""
 Json = dict[str, Any]
 
 
@@ -79,7 +80,7 @@ class Pair:
         """All of it, 0 to 100."""
         if self.cutoff_score is None or self.mixing is None or self.response_score is None:
             return None
-        total = total_score(self.cutoff_score, self.mixing.score, self.response_score)
+        total = round(total_score(self.cutoff_score, self.mixing.score, self.response_score), DIGITS)
         most = {NO_RESPONSE: MOST_WITHOUT_RESPONSE, MIXED: MOST_WHEN_MIXED}
         return min(total, *(most[cap] for cap in self.caps)) if self.caps else total
 
@@ -92,7 +93,7 @@ class Pair:
             "previous_turn_id": self.previous,
             "barge_in_turn_id": self.barge_in,
             "barge_in_start_ms": self.start,
-            "score": _rounded(score),
+            "score": score,
             "cutoff_latency_ms": _rounded(scored.cutoff if scored else None),
             "mixing_detected": mixing.detected if mixing else None,
             "response_time_ms": _rounded(times.response if times else None),
@@ -218,11 +219,11 @@ def _stretch(turn: Turn) -> float:
 def result(pairs: Sequence[Pair], threshold: float) -> Json:
     """The document's result, in one shape always (000-9)."""
     scores = [pair.score for pair in pairs if pair.score is not None]
-    score = sum(scores) / len(scores) if scores else None
+    score = round(sum(scores) / len(scores), DIGITS) if scores else None
     reason = NONE_FOUND if not pairs else next((pair.reason for pair in pairs if pair.reason), None)
     return {
         "metric_name": NAME,
-        "score": _rounded(score),
+        "score": score,
         "reason": None if score is not None else reason,
         "details": {
             "threshold": threshold,
@@ -235,5 +236,4 @@ def result(pairs: Sequence[Pair], threshold: float) -> Json:
 
 
 def _rounded(value: float | None) -> float | None:
-    """Without the dust of binary fractions: 94.2 and not 94.19999999999999."""
     return None if value is None else round(value, DIGITS)

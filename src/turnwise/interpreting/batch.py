@@ -181,8 +181,10 @@ def drawn(summary: TurnSummary) -> dict[str, Any]:
         "end_ms": turn.end,
         "barge_in": turn.barge_in,
         "source_text": turn.source_text,
+        "expected_text": turn.expected_text,
         "text": summary.text,
         "audible": [[round(start, 1), round(end, 1)] for start, end in summary.audible],
         "text_ms": [event.arrived for event in summary.texts[:1] + summary.texts[-1:]],
     }
-    return {name: value for name, value in facts.items() if value not in (None, "", [], False)}
+    # A start of 0 ms is kept, although 0 equals False.
+    return {name: value for name, value in facts.items() if value is not False and value not in (None, "", [])}

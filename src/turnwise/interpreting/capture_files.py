@@ -7,9 +7,11 @@ with no more than the fields that the metrics need.
 from __future__ import annotations
 
 import math
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -89,6 +91,22 @@ def read_capture(folder: Path, key: str) -> Call:
     return replace(call, turns=tuple(_with_sent(turn, sent) for turn in call.turns), events=tuple(events), notes=told)
 
 
+def check_events(folder: Path) -> None:
+    """See that the events are there, and that at least one can be read if there are any.
+
+    Raises:
+        InputError: they are not.
+    """
+    data = _bytes(folder / EVENTS_FILE)
+    lines = (line for line in data.removeprefix(BOM_UTF8).split(b"\n") if line.strip())
+    first = next(lines, None)
+    if first is not None and not any(isinstance(_parsed(line), dict) for line in chain((first,), lines)):
+        where = f"{folder.name}/{EVENTS_FILE}"
+        raise InputError(
+            f"no line of {EVENTS_FILE} is a JSON object", where=where, found=shorten(first.decode("utf-8", "replace"))
+        )
+
+
 def in_order(turns: list[Turn]) -> list[Turn]:
     """By their start; what never began comes last. Turns that begin together stay as the scenario has them."""
     return sorted(turns, key=lambda turn: math.inf if turn.start is None else turn.start)
@@ -99,11 +117,7 @@ def in_order(turns: list[Turn]) -> list[Turn]:
 
 def _object(path: Path) -> Json:
     try:
-        found = loads(path.read_bytes())
-    except FileNotFoundError:
-        raise InputError(f"{path.name} is missing", where=str(path.parent)) from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
+        found = loads(_bytes(path).removeprefix(BOM_UTF8))
     except (JSONDecodeError, ValueError, RecursionError) as error:
         raise InputError(f"{path.name} is not JSON", where=str(path), found=str(error)) from error
     if not isinstance(found, dict):
@@ -197,15 +211,19 @@ def _languages(about: Json) -> dict[str, dict[str, str]]:
 # events.jsonl
 
 
-def _lines(path: Path, notes: Counter[str]) -> list[Json]:
-    """The events that can be read; what cannot is counted."""
+def _bytes(path: Path) -> bytes:
     try:
-        data = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise InputError(f"{path.name} is missing", where=str(path.parent)) from None
     except OSError as error:
         raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
-    lines = data.strip().split(b"\n")
+
+
+def _lines(path: Path, notes: Counter[str]) -> list[Json]:
+    """The events that can be read; what cannot is counted."""
+    data = _bytes(path)
+    lines = data.removeprefix(BOM_UTF8).strip().split(b"\n")
     try:
         found = loads(b"[" + b",".join(lines) + b"]")  # all at once, which is faster
         if len(found) != len(lines):
@@ -234,14 +252,19 @@ def _events(
     inbound: list[Json] = []
     sent: dict[str, list[Json]] = {}
     for event in lines:
-        if event.get("direction") == "out":
+        direction, kind = event.get("direction", "in"), event.get("type")
+        if direction == "out":
             if _is_time(event.get("t_sent_ms")):
                 sent.setdefault(str(event.get("turn_id")), []).append(event)
-        elif event.get("type") in TRANSLATION or stops(event):
+        elif direction != "in" or not isinstance(kind, str):
+            odd = "without a type" if direction == "in" else "that goes neither in nor out"
+            notes[f"an event {odd}, left out"] += 1
+        elif kind in TRANSLATION or stops(event):
             if _is_time(event.get("t_arrived_ms")):
                 inbound.append(event)
             else:
-                notes["an event without t_arrived_ms, left out"] += 1
+                odd = "without t_arrived_ms" if event.get("t_arrived_ms") is None else "whose t_arrived_ms is no time"
+                notes[f"an event {odd}, left out"] += 1
     # The order of the lines decides where two things arrive at once.
     inbound.sort(key=itemgetter("t_arrived_ms"))
     times = _audible(inbound, ended, notes)
@@ -274,7 +297,10 @@ def _audible(inbound: list[Json], ended: float | None, notes: Counter[str]) -> d
 
 
 def _event(event: Json, times: tuple[float | None, float | None], turns: set[str], notes: Counter[str]) -> Event:
-    turn = _name(event.get("turn_id"))
+    turn, response = _name(event.get("turn_id")), _name(event.get("response_id")) or _name(event.get("item_id"))
+    if turn is None and response is None and isinstance(event.get("raw"), dict):
+        raw = event["raw"]
+        turn, response = _name(raw.get("turn_id")), _name(raw.get("response_id")) or _name(raw.get("item_id"))
     if turn is not None and turn not in turns:
         notes["an event names a turn that is not in the capture"] += 1
         turn = None
@@ -289,7 +315,7 @@ def _event(event: Json, times: tuple[float | None, float | None], turns: set[str
         event["t_arrived_ms"],
         _name(event.get("participant_id")),
         turn,
-        _name(event.get("response_id")) or _name(event.get("item_id")),
+        response,
         text if kind == DELTA else text.strip(),
         *times,
     )

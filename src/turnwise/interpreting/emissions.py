@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from turnwise.interpreting.lag import Emission
-from turnwise.interpreting.summaries import TurnSummary, spaced
+from turnwise.interpreting.summaries import TurnSummary
 from turnwise.kernel.score import Unit
 from turnwise.kernel.text import UNSPACED_CLASS
 
@@ -83,16 +83,15 @@ def _places(text: str) -> list[tuple[int, int]]:
 def word_moments(summary: TurnSummary) -> list[float]:
     """When each word of the translation was there for good."""
     if summary.deltas:
-        return _of_deltas([event.text for event in summary.deltas], [event.arrived for event in summary.deltas])
+        return _of_deltas(summary.pieces, [event.arrived for event in summary.deltas])
     hypotheses = [output_words(event.text) for event in summary.texts]
     return _of_versions(hypotheses, [event.arrived for event in summary.texts])
 
 
 def _of_deltas(pieces: Sequence[str], arrivals: Sequence[float]) -> list[float]:
     """A word is there when the piece with its last character has come."""
-    whole = spaced(pieces)
-    ends = list(accumulate(map(len, whole)))
-    return [arrivals[bisect_left(ends, end)] for _, end in _places("".join(whole))]
+    ends = list(accumulate(map(len, pieces)))
+    return [arrivals[bisect_left(ends, end)] for _, end in _places("".join(pieces))]
 
 
 def _of_versions(hypotheses: Sequence[Sequence[str]], arrivals: Sequence[float]) -> list[float]:

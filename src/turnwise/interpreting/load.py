@@ -15,6 +15,7 @@ from turnwise.interpreting.capture_files import (
     CAPTURE_FILE,
     EVENTS_FILE,
     capture_folders,
+    check_events,
     in_order,
     read_capture,
     read_head,
@@ -47,6 +48,7 @@ class CaptureSource:
         self._carried: Counter[str] = Counter()
         self._asked: list[str] = []
         self._played: set[str] = set()
+        self._too_early: list[str] = []
         self._files: list[tuple[str, str]] = []
         self.protocols: set[str] = set()
         self._scan()
@@ -58,6 +60,7 @@ class CaptureSource:
         for key, folder in self._named():
             try:
                 call = self._with_scenario(read_head(folder, key))
+                check_events(folder)
                 self._files += [(f"{key}/{name}", _hash(folder / name)) for name in (CAPTURE_FILE, EVENTS_FILE)]
             except InputError as error:
                 refused.append((key, error))
@@ -70,10 +73,16 @@ class CaptureSource:
             raise refused[0][1]
         for what, names in _grouped(refused).items():
             self.findings.append(Finding("skipped", f"left out, {what}: {_some(names)}", len(names)))
-        unknown = sorted(self.scenarios.keys() - self._played)
-        if unknown:
-            message = f"scenarios of which there is no capture: {_some(unknown)}"
-            self.findings.append(Finding("input", message, len(unknown)))
+        about = {
+            "scenarios of which there is no capture": sorted(self.scenarios.keys() - self._played),
+            "captures of scenarios that are not among the files": sorted(
+                self._played - self.scenarios.keys() if self.scenarios else ()
+            ),
+            "captures whose first turn barges in, which has nothing to interrupt": self._too_early,
+        }
+        for message, names in about.items():
+            if names:
+                self.findings.append(Finding("input", f"{message}: {_some(names)}", len(names)))
 
     def _named(self) -> Iterator[tuple[str, Path]]:
         """Every capture by its name: its folder, as seen from the folder that was named."""
@@ -93,6 +102,8 @@ class CaptureSource:
         asked = [(turn.id, turn.participant, turn.source_text, turn.expected_text, turn.barge_in) for turn in turns]
         self._asked.append(repr((call.scenario, call.key, asked)))
         self._played.add(call.scenario)
+        if call.spoken and call.spoken[0].barge_in:
+            self._too_early.append(call.key)
 
     def _with_scenario(self, call: Call) -> Call:
         scenario = self.scenarios.get(call.scenario)

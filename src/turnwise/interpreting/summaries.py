@@ -82,8 +82,14 @@ class TurnSummary:
     def text(self) -> str:
         """The translation: its pieces joined, or its last whole text."""
         if self.deltas:
-            return joined([event.text for event in self.deltas]).strip()
+            return "".join(self.pieces).strip()
         return self.texts[-1].text if self.texts else ""
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """The pieces of text as they can be put together; a whole text that came with them tells how."""
+        whole = [event.text for event in self.events if event.kind == TEXT and event.text]
+        return spaced([event.text for event in self.deltas], whole[-1] if whole else "")
 
     @property
     def method(self) -> Method | None:
@@ -121,24 +127,22 @@ def weakest(methods: Sequence[Method]) -> Method | None:
     return max(methods, key=list(Method).index, default=None)
 
 
-def joined(pieces: Sequence[str]) -> str:
-    """Pieces of a text as one.
+def spaced(pieces: Sequence[str], whole: str = "") -> list[str]:
+    """Pieces of a text as they can be put together; a system that sends bare words gets its spaces.
 
-    >>> joined(["It ", "hurts"]), joined(["It", "hurts"]), joined(["疼", "痛"])
+    >>> "".join(spaced(["It ", "hurts"])), "".join(spaced(["It", "hurts"])), "".join(spaced(["疼", "痛"]))
     ('It hurts', 'It hurts', '疼痛')
     """
-    return "".join(spaced(pieces))
-
-
-def spaced(pieces: Sequence[str]) -> list[str]:
-    """Pieces of a text as they can be put together; a system that sends bare words gets its spaces."""
     if len(pieces) < 2 or any(piece[:1].isspace() or piece[-1:].isspace() for piece in pieces if piece):
         return list(pieces)
     following = [
         after if before and after and is_unspaced(before[-1]) and is_unspaced(after[0]) else f" {after}"
         for before, after in pairwise(pieces)
     ]
-    return [pieces[0], *following]
+    apart = [pieces[0], *following]
+    # Where pieces have spaces inside but none between them, they are cut anywhere, unless the whole text says otherwise.
+    inside = any(len(piece.split()) > 1 for piece in pieces)
+    return apart if "".join(apart) == whole or not (inside or "".join(pieces) == whole) else list(pieces)
 
 
 @dataclass(frozen=True)
@@ -172,7 +176,7 @@ def summarise(call: Call, by: Callable[[Call], list[Owner]] = attribute) -> Conv
     for event, (turn, method) in zip(call.events, by(call), strict=True):
         owned.setdefault(turn, []).append((event, method))
     turns = call.spoken
-    nexts = [turn.start for turn in turns[1:]] + [call.ended]
+    nexts = [turn.start for turn in turns[1:]] + [call.ended] if turns else []
     summaries = [
         TurnSummary(
             turn,

@@ -40,7 +40,7 @@ class CallMetric(Metric):
             if batch.wants(heard, self.spec.name):
                 yield from self.judge(heard)
             else:
-                first = self.spec.outputs[0].name
+                first = self.outputs[0].name
                 yield from ((unit, first, not_applicable(NOT_WANTED)) for unit in self.units(heard))
 
     def units(self, heard: Heard) -> Iterable[Unit]:

@@ -52,7 +52,7 @@ class _ErrorRate(TurnMetric):
         expected, found = self.counted(expected_text), self.counted(summary.text)
         evidence = {"text": summary.text, "expected": expected_text, "attribution": summary.method}
         if not expected:
-            came = measured((1.0, 1.0), evidence={**evidence, "reason": TEXT_CAME})
+            came = Measurement((1.0, 1.0), reason=TEXT_CAME, evidence=evidence)
             yield "value", came if found else not_applicable(NOTHING_EXPECTED)
         elif not summary.texts and summary.has_audio:
             yield "value", skipped(NO_TEXT)

@@ -73,7 +73,10 @@ class BargeInResponse(_PairMetric):
     spec: ClassVar[MetricSpec] = declared(
         "barge_in_response",
         "How long does somebody who barges in wait for their translation?",
-        (milliseconds(), *(milliseconds(name, least=None, rollups=(MEAN,)) for name in ("from_end", "text"))),
+        (
+            milliseconds(least=None),
+            *(milliseconds(name, least=None, rollups=(MEAN,)) for name in ("from_end", "text")),
+        ),
         PAIR,
         source="Barge-In Metric Design Specification",
     )
@@ -104,16 +107,22 @@ class MixingShare(_PairMetric):
         source="Barge-In Metric Design Specification",
     )
 
+    @property
+    def outputs(self) -> tuple[Output, ...]:
+        """The document knows no shares: whether it is mixing is all."""
+        return self.spec.outputs[1:] if self.by_the_document else self.spec.outputs
+
     def judge_pair(self, pair: Pair) -> Iterable[tuple[str, Measurement]]:
         """The share where there is text, and whether it is called mixing."""
         without = _without(pair)
         if without is not None or pair.mixing is None:
-            yield "value", without or skipped(pair.reason or "")
+            yield self.outputs[0].name, without or skipped(pair.reason or "")
             return
         mixing = pair.mixing
         evidence = {"rule": mixing.rule, "spans": list(mixing.evidence)}
-        known = mixing.share is not None
-        yield "value", measured((mixing.share or 0.0,), evidence=evidence) if known else not_applicable(BY_TIMING)
+        if not self.by_the_document:
+            known = mixing.share is not None
+            yield "value", measured((mixing.share or 0.0,), evidence=evidence) if known else not_applicable(BY_TIMING)
         answered = NO_RESPONSE not in pair.caps
         yield "detected", measured((float(mixing.detected),)) if answered else not_applicable(NO_ANSWER)
 
