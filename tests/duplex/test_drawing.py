@@ -16,10 +16,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from turnwise.duplex.lanes import System, clock, draw_text, levels, overlaps, systems, ticks
+from turnwise.duplex.lanes import draw_text, overlaps, systems
 from turnwise.duplex.marks import FIRST_RESPONSE, RESPONSE, STOP, Mark
 from turnwise.duplex.picture import timeline_svg
 from turnwise.duplex.records import BACKCHANNEL, INTERRUPTION, PAUSE, TURN, Label, Segment, Timeline
+from turnwise.report.timeline import System, clock, levels, ticks
 
 INJECTION = "</title></svg><script>window.hacked = 1</script> \"quoted\" & 'so on' ]]> \x00\x1b[31m"
 SVG = "{http://www.w3.org/2000/svg}"

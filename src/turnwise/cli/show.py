@@ -97,7 +97,9 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
         )
         return
     print(f"{found['kind']} {found['id']}  {' '.join(f'{k}={v}' for k, v in found['dimensions'].items())}")
-    drawn = get_suite(run.suite).draw(found, colour=stdout.isatty(), encoding=stdout.encoding or "ascii")
+    drawn = get_suite(run.suite).draw(
+        {**found, "scores": scores}, colour=stdout.isatty(), encoding=stdout.encoding or "ascii"
+    )
     print(f"\n{drawn}" if drawn else "\n".join(_content_lines(found["content"] or {})))
     print()
     for score in scores:

@@ -18,9 +18,8 @@ from turnwise.report.files import whole_file
 from turnwise.report.html import Cell, Column, clamped, figure_cell, text, words
 from turnwise.report.sound import Recordings
 from turnwise.report.tables import metric_label
+from turnwise.report.timeline_page import pictures
 
-NARROW = 360
-"""Pixels, for a telephone."""
 _NEAR = 0.25
 """Seconds by which a latency may begin outside the event it belongs to: labels and detected speech seldom agree."""
 _SPEECH = "speech-table"
@@ -85,14 +84,8 @@ def _player(timeline: Timeline, recordings: Recordings) -> str:
 
 
 def _pictures(timeline: Timeline, marks: Sequence[Mark]) -> str:
-    """The picture for a screen and for a telephone; the style shows the one that fits."""
-    wide = timeline_svg(timeline, marks, bare=True)
-    narrow = timeline_svg(timeline, marks, width=NARROW, bare=True)
-    return (
-        f'<div class="timeline wide" role="region" aria-label="timeline" tabindex="0">{wide}</div>\n'
-        f'<div class="timeline narrow">{narrow}</div>\n'
-        '<p class="soft">A bracket is a latency: from the moment the user began or stopped to what the agent did.</p>'
-    )
+    note = "A bracket is a latency: from the moment the user began or stopped to what the agent did."
+    return pictures(lambda width: timeline_svg(timeline, marks, width, bare=True), note)
 
 
 def _latencies(marks: Sequence[Mark]) -> str:

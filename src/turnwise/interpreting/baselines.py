@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import zip_longest
 
 from turnwise.interpreting.batch import InterpretingBatch
 from turnwise.interpreting.records import AUDIO, DELTA, Call, Event, Turn
@@ -27,13 +28,11 @@ def _with(batch: InterpretingBatch, change: Callable[[Call], Call]) -> Interpret
 
 
 def _ideal(call: Call) -> Iterator[Event]:
-    spoken = call.spoken
     number = 0
-    for place, turn in enumerate(spoken):
-        begin = (turn.start or 0.0) + AFTER_MS
-        following = spoken[place + 1] if place + 1 < len(spoken) else None
-        until = max(begin + 1.0, _stop(turn, following))
-        words = (turn.expected_text or turn.id).split()
+    for turn, following in zip_longest(call.spoken, call.spoken[1:]):
+        begin, until = _heard(turn, following)
+        # Where nobody says what is right, anything will do; where nothing is, nothing is said.
+        words = (turn.id if turn.expected_text is None else turn.expected_text).split()
         step = (until - begin) / max(1, len(words))
         for n, word in enumerate(words):
             at = begin + n * step
@@ -43,10 +42,18 @@ def _ideal(call: Call) -> Iterator[Event]:
             number += 2
 
 
-def _stop(turn: Turn, following: Turn | None) -> float:
-    """As long after the end of the speech as it began late, or when somebody barges in."""
-    end = (turn.end if turn.end is not None else turn.start or 0.0) + AFTER_MS
-    return min(end, following.start or end) if following is not None and following.barge_in else end
+def _heard(turn: Turn, following: Turn | None) -> tuple[float, float]:
+    """From when to when: it ends as long after the speech as it begins late, or when somebody barges in.
+
+    Who barges in sooner finds it half said.
+    """
+    start = turn.start or 0.0
+    begin, until = start + AFTER_MS, (start if turn.end is None else turn.end) + AFTER_MS
+    until = max(until, begin + 1.0)
+    if following is not None and following.barge_in and following.start is not None and following.start < until:
+        until = following.start
+        begin = min(begin, (start + until) / 2)
+    return begin, until
 
 
 BASELINES = {"silent": silent, "ideal": ideal}

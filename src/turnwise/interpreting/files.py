@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from turnwise.interpreting.barge_in import NAME
+from turnwise.interpreting.drawing import drawn_call
+from turnwise.interpreting.picture import timeline_svg
 from turnwise.interpreting.records import CAPTURE, TURN
+from turnwise.interpreting.timeline_page import write_timeline_page
 from turnwise.kernel.jsontext import loads
-from turnwise.report.files import make_folder, write_json
+from turnwise.report.files import make_folder, whole_file, write_json
 from turnwise.store.reading import stream_items_with_scores
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
 BARGE_IN_FILE, TURNS_FILE = "barge_in.json", "turns.json"
+PICTURE_FILE, PAGE_FILE = "timeline.svg", "timeline.html"
 Json = dict[str, Any]
 
 
@@ -40,20 +44,28 @@ def calls_of(store: Store, run: Run) -> Iterator[tuple[str, Json, Json | None, l
         if item["kind"] == CAPTURE:
             if call is not None:
                 yield *call, turns
-            call, turns = (item["id"], content, _result(scores)), []
+            call, turns = (item["id"], content, result_of(scores)), []
         elif item["kind"] == TURN and call is not None:
             turns.append(content)
     if call is not None:
         yield *call, turns
 
 
-def _result(scores: list[Json]) -> Json | None:
-    """The document's result is the evidence of the score."""
+def result_of(scores: Iterable[Mapping[str, Any]]) -> Json | None:
+    """The document's result, which is the evidence of the score of a call: as it is stored, or read already."""
     for score in scores:
-        if score["metric"].endswith(f"/{NAME}") and score["output"] == "value" and not score["variant"]:
-            return loads(score["evidence"]) if score["evidence"] else None
+        if score["metric"].rpartition("/")[2] == NAME and score["output"] == "value" and not score["variant"]:
+            evidence = score["evidence"]
+            found = loads(evidence) if isinstance(evidence, str) and evidence else evidence
+            return found if isinstance(found, dict) else None
     return None
 
 
 def _write_pictures(folder: Path, key: str, content: Json, result: Json | None) -> Iterator[Path]:
-    yield from ()
+    """The timeline of a call as a picture and as a page."""
+    call = drawn_call(key, content, result)
+    picture = folder / PICTURE_FILE
+    with whole_file(picture) as file:
+        file.write(timeline_svg(call))
+    yield picture
+    yield write_timeline_page(folder / PAGE_FILE, call)

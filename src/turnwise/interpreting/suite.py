@@ -13,7 +13,9 @@ from turnwise.engine.job import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.baselines import BASELINES
 from turnwise.interpreting.conclusions import conclusions
-from turnwise.interpreting.files import write_interpreting_files
+from turnwise.interpreting.drawing import drawn_call
+from turnwise.interpreting.files import result_of, write_interpreting_files
+from turnwise.interpreting.lanes import draw_text
 from turnwise.interpreting.load import CaptureSource, InstanceSource, load
 from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PAIR, PARTICIPANT, SCENARIO, TURN
 from turnwise.store.run import Run
@@ -71,8 +73,12 @@ class InterpretingSuite:
         return write_interpreting_files(store, run, folder)
 
     def draw(self, item: Mapping[str, Any], *, colour: bool = False, encoding: str = "utf-8") -> str:
-        """The timeline of a call."""
-        return ""
+        """The timeline of a call; with its scores under `scores`, its barge-ins have theirs."""
+        content = item["content"] or {}
+        if item["kind"] != CAPTURE or "turns" not in content:
+            return ""
+        call = drawn_call(str(item["id"]), content, result_of(item.get("scores") or ()))
+        return draw_text(call, colour=colour, encoding=encoding)
 
 
 SUITE = InterpretingSuite()

@@ -140,7 +140,7 @@ def spaced(pieces: Sequence[str], whole: str = "") -> list[str]:
         for before, after in pairwise(pieces)
     ]
     apart = [pieces[0], *following]
-    # Where pieces have spaces inside but none between them, they are cut anywhere, unless the whole text says otherwise.
+    # Pieces with spaces inside but none between them are cut anywhere, unless the whole text says otherwise.
     inside = any(len(piece.split()) > 1 for piece in pieces)
     return apart if "".join(apart) == whole or not (inside or "".join(pieces) == whole) else list(pieces)
 
