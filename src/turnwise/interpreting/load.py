@@ -11,15 +11,8 @@ from pathlib import Path
 
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.batch import InterpretingBatch
-from turnwise.interpreting.capture_files import (
-    CAPTURE_FILE,
-    EVENTS_FILE,
-    capture_folders,
-    check_events,
-    in_order,
-    read_capture,
-    read_head,
-)
+from turnwise.interpreting.capture_events import EVENTS_FILE, check_events
+from turnwise.interpreting.capture_files import CAPTURE_FILE, capture_folders, in_order, read_capture, read_head
 from turnwise.interpreting.instances import read_instances
 from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PARTICIPANT, PROTOCOL, SCENARIO, TURN, Call, Turn
 from turnwise.kernel.errors import InputError
