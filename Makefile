@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-assistant bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -interpreting, -startup or coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -assistant, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -interpreting, -comparison, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,10 +32,13 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting coverage
+bench: bench-startup bench-dialogue bench-assistant bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
+
+bench-assistant: $(VENV)/installed-test
+	$(BIN)/python benchmarks/assistant.py
 
 bench-translation: $(VENV)/installed-test
 	$(BIN)/python benchmarks/translation.py
@@ -60,6 +63,11 @@ bench-live: $(VENV)/installed-test
 
 bench-interpreting: $(VENV)/installed-test
 	$(BIN)/python benchmarks/interpreting.py
+
+bench-comparison: $(VENV)/installed-test
+	$(BIN)/python benchmarks/comparison_speed.py
+	$(BIN)/python benchmarks/comparison.py
+	$(BIN)/python benchmarks/agreement.py
 
 bench-startup: $(VENV)/installed-test
 	$(BIN)/python benchmarks/startup.py
