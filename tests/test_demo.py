@@ -23,9 +23,10 @@ def evaluate(run: DemoRun, out: Path) -> turnwise.Result:
 def test_every_run_has_a_folder_of_its_own() -> None:
     assert [run.folder for run in demo_runs()] == list(RUNS)
     dialogue = ["dialogue", "dialogue/version-2", "dialogue/delexicalised", "dialogue/trials"]
+    assistant = ["assistant"]
     translation = ["translation", "translation/version-2", "translation/ground-truth"]
     duplex = ["duplex", "duplex/recordings", "duplex/recordings-version-2"]
-    assert list(RUNS) == [*dialogue, *translation, *duplex]
+    assert list(RUNS) == [*dialogue, *assistant, *translation, *duplex]
 
 
 def test_every_example_is_run() -> None:
@@ -44,6 +45,7 @@ def test_every_example_is_run() -> None:
         ("dialogue/delexicalised", "success"),
         ("dialogue/trials", "memory_transfer"),
         ("dialogue/trials", "task_reward"),
+        ("assistant", "objective_quality_score"),
         ("translation", "bleu"),
         ("translation", "chrf"),
         ("translation", "mcd"),

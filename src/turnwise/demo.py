@@ -36,6 +36,7 @@ def demo_runs(examples: Path | None = None) -> Iterator[DemoRun]:
     """Every room on its examples."""
     folder = examples or examples_folder()
     yield from _dialogue(folder / "dialogue")
+    yield from _assistant(folder / "assistant")
     yield from _translation(folder / "translation")
     yield from _duplex(folder / "duplex")
     yield from _interpreting(folder / "interpreting" / "captures")
@@ -77,6 +78,15 @@ def _dialogue(folder: Path) -> Iterator[DemoRun]:
             "system": "assistant on trial",
             "metrics": ["joint_goal_accuracy", "memory_transfer", "task_reward"],
         },
+    )
+
+
+def _assistant(folder: Path) -> Iterator[DemoRun]:
+    yield DemoRun(
+        "Assistant: an HR assistant's replies, two versions of its prompt",
+        "assistant",
+        "assistant",
+        {"turns": folder / "turns.jsonl", "system": "example HR assistant"},
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 ROOMS = {
     "dialogue": "turnwise.dialogue",
+    "assistant": "turnwise.assistant",
     "translation": "turnwise.translation",
     "duplex": "turnwise.duplex",
     "interpreting": "turnwise.interpreting",

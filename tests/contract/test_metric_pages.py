@@ -24,6 +24,7 @@ SCORED = [
     full_name
     for full_name, spec in SPECS.items()
     if spec.name not in {*ADAPTERS[spec.room].NO_BASELINES, *ADAPTERS[spec.room].NEEDS_MODEL}
+    and spec.name not in getattr(ADAPTERS[spec.room], "GIVEN_BY_PEOPLE", ())
     and not isinstance(metrics_of(spec.room)[spec.name], Derived)
 ]
 SYSTEMS = {"silent": r"\|\s*silent\b", "never_silent": r"\|\s*never[- ]silent\b"}
@@ -46,7 +47,7 @@ def row(full_name: str, system: str) -> str:
 
 
 def numbers(text: str) -> set[float]:
-    return {float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?(?!\w)", text)}
+    return {float(number) for number in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?(?!\w)", text)}
 
 
 def score(spec: MetricSpec, system: str, settings: Settings) -> float | None:

@@ -9,8 +9,9 @@ from typing import Any
 
 from turnwise.audio import cepstra, dtw, mcd, quality, recognise, wave
 from turnwise.kernel import operations
+from turnwise.kernel import text as spoken
 from turnwise.translation import batch, blaser, comet, comet_files, ngrams, sonar, sonar_models, text, transcripts
-from turnwise.translation.metrics import asr, base, dnsmos
+from turnwise.translation.metrics import base, dnsmos
 from turnwise.translation.metrics import blaser as blaser_metric
 from turnwise.translation.metrics import comet as comet_metric
 from turnwise.translation.metrics import mcd as mcd_metric
@@ -29,7 +30,7 @@ _CHRF: Sources = (
     *(text._compared, text._best, text._added),
 )
 _TER: Sources = (text.ter_statistics, text.ter_value, text._given, text._ter)
-_SPOKEN: Sources = (asr.spoken_form, base.references_of, *_HEARD)
+_SPOKEN: Sources = (spoken.spoken_form, spoken._Silent, base.references_of, *_HEARD)
 
 SOURCES: dict[str, Sources] = {
     "bleu": (*_BLEU, *_TEXTS, *_HEARD),

@@ -21,6 +21,7 @@ ENABLES = {
     "live": "turnwise drive and simulate: calling a live voice system, and being one",
     "interpreting": "the language of a translation",
     "dspy": "optimising prompts with DSPy",
+    "embeddings": "citations compared by meaning, with a model: docs/metrics/assistant/citation_accuracy.md",
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from turnwise.cli import run_dialogue, run_duplex, run_interpreting, run_suite, run_translation
+from turnwise.cli import run_assistant, run_dialogue, run_duplex, run_interpreting, run_suite, run_translation
 from turnwise.cli.options import GreedyCommand
 
 
@@ -30,6 +30,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("dialogue", cls=GreedyCommand)(run_dialogue.dialogue)
+app.command("assistant", cls=GreedyCommand)(run_assistant.assistant)
 app.command("translation", cls=run_translation.TranslationCommand)(run_translation.translation)
 app.command("duplex", cls=GreedyCommand)(run_duplex.duplex)
 app.command("interpreting", cls=GreedyCommand)(run_interpreting.interpreting)

@@ -35,7 +35,9 @@ Owner = tuple[str | None, Method]
 
 def attribute_by_document(call: Call) -> list[Owner]:
     """For each event its turn: the one it names, else the one that began last."""
-    return [(event.turn, Method.ID) if event.turn else _by_time(call.spoken, event) for event in call.events]
+    turns = call.spoken
+    known = {turn.id for turn in turns}
+    return [(event.turn, Method.ID) if event.turn in known else _by_time(turns, event) for event in call.events]
 
 
 def attribute(call: Call) -> list[Owner]:
@@ -57,11 +59,15 @@ def _by_time(turns: Sequence[Turn], event: Event) -> Owner:
 
 
 def _by_id(events: Sequence[Event], turns: Sequence[Turn], found: list[Owner | None]) -> None:
-    """Events that name their turn, and responses: a response answers one turn."""
+    """Events that name their turn, and responses: a response answers one turn.
+
+    A turn in which nothing was said has no translation: its id counts as none.
+    """
+    known = {turn.id for turn in turns}
     named: dict[str, str] = {}
     responses: dict[str, list[Event]] = {}
     for place, event in enumerate(events):
-        if event.turn is not None:
+        if event.turn is not None and event.turn in known:
             found[place] = (event.turn, Method.ID)
             if event.response is not None:
                 named.setdefault(event.response, event.turn)

@@ -37,7 +37,7 @@ def _ideal(call: Call) -> Iterator[Event]:
         for n, word in enumerate(words):
             at = begin + n * step
             about = (turn.participant or None, turn.id, None)
-            yield Event(number, AUDIO, at, *about, "", at, at + step)
+            yield Event(number, AUDIO, at, *about, "", at, min(at + step, until))
             yield Event(number + 1, DELTA, at, *about, f"{word} ")
             number += 2
 

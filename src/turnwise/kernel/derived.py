@@ -6,12 +6,13 @@ A missing input makes the result `skipped` and names the input.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from turnwise.kernel.metric import MetricSpec, Settings, defaults
+from turnwise.kernel.bands import Bands
+from turnwise.kernel.metric import MetricSpec, Output, Settings, defaults
 from turnwise.kernel.rollup import FloatArray
 
 
@@ -40,8 +41,8 @@ class Input(NamedTuple):
 class Derived:
     """A derived metric.
 
-    `function` takes the inputs by label as arrays of one shape, and the parameters of the metric by name if it has any,
-    and returns that shape.
+    `function` takes the inputs by label as arrays of one shape, and by name the parameters of the metric and the
+    settings of the run that its `context` lists, if any, and returns that shape.
     """
 
     spec: MetricSpec
@@ -49,16 +50,38 @@ class Derived:
     function: Callable[..., FloatArray]
     when: When = When.PER_UNIT
     settings: Settings = field(default_factory=Settings)
+    partial: bool = False
+    """Made of the inputs that are there: the function gets NaN for the others, and gives NaN where too few are."""
+    dimensions: tuple[str, ...] = ()
+    """Dimensions of the units that the function takes by name, too: one text per unit, empty where it has none."""
+    bands: Callable[..., Bands] | None = None
+    """The bands of the output, from what the function takes by name; None: as declared."""
 
     def __post_init__(self) -> None:
         if not self.inputs:
             raise ValueError(f"{self.spec.full_name}: a derived metric needs inputs")
         if len(self.spec.outputs) != 1:
             raise ValueError(f"{self.spec.full_name}: a derived metric has one output")
+        if (self.dimensions or self.partial) and self.when is not When.PER_UNIT:
+            raise ValueError(f"{self.spec.full_name}: only a unit has dimensions, and lacks inputs")
 
-    def apply(self, inputs: Mapping[str, FloatArray]) -> FloatArray:
-        """The function, with the settings of the run."""
-        return self.function(inputs, **self.values)
+    def apply(
+        self, inputs: Mapping[str, FloatArray], dimensions: Mapping[str, Sequence[str]] | None = None
+    ) -> FloatArray:
+        """The function, with the settings of the run and the dimensions of the units it asks for."""
+        return self.function(inputs, **self.values, **self.context, **(dimensions or {}))
+
+    @property
+    def output(self) -> Output:
+        """The one output, with the bands that the settings of the run give it."""
+        (declared,) = self.spec.outputs
+        return declared if self.bands is None else replace(declared, bands=self.bands(**self.values, **self.context))
+
+    @property
+    def context(self) -> dict[str, str]:
+        """The settings of the run that its values depend on."""
+        known = self.settings.context
+        return {name: known[name] for name in self.spec.context if name in known}
 
     @property
     def values(self) -> dict[str, Any]:

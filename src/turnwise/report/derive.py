@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from turnwise.kernel.derived import Derived
-from turnwise.kernel.rollup import FloatArray, Pooled, compile_rollup
+from turnwise.kernel.rollup import FloatArray, IntArray, Pooled, compile_rollup
 from turnwise.report.series import Grouped, Series, group_rows, has_dimension
 from turnwise.store.columns import Codes, ItemTable, ScoreColumns, no_parts
 
@@ -27,7 +27,7 @@ def derived_per_unit(
     derived: Derived, signature: str, variant: str, inputs: Mapping[str, Series], items: ItemTable
 ) -> Series:
     """The derived metric as if it had been measured: a row for each item that any input has a row for."""
-    output = derived.spec.outputs[0]
+    output = derived.output
     keys = [np.column_stack([s.columns.items, s.columns.repeats]) for s in inputs.values()]
     if not keys:  # no input has a single row yet: missing for every item
         keys = [np.column_stack([items.numbers, np.zeros_like(items.numbers)])]
@@ -35,7 +35,11 @@ def derived_per_unit(
     values = {wanted.label: _aligned(units, inputs.get(wanted.label)) for wanted in derived.inputs}
     missing = np.full(len(units), -1, dtype=np.int64)
     names: list[str] = []
-    for label, column in values.items():
+    if derived.partial:
+        nothing = np.logical_and.reduce([np.isnan(column) for column in values.values()])
+        missing[nothing] = 0
+        names += [NO_INPUT] if nothing.any() else []
+    for label, column in values.items() if not derived.partial else ():
         lacking = np.isnan(column) & (missing < 0)
         if lacking.any():
             missing[lacking] = len(names)
@@ -43,7 +47,8 @@ def derived_per_unit(
     result = np.full(len(units), np.nan)
     complete = missing < 0
     if complete.any():
-        result[complete] = _apply(derived, {label: column[complete] for label, column in values.items()})
+        dimensions = _dimensions(derived, items, units[complete, 0])
+        result[complete] = _apply(derived, {label: column[complete] for label, column in values.items()}, dimensions)
     undefined = complete & ~np.isfinite(result)
     if undefined.any():
         missing[undefined], result[undefined] = len(names), np.nan
@@ -63,6 +68,18 @@ def derived_per_unit(
 
 
 NOT_FINITE = "the value is not a finite number"
+NO_INPUT = "no input has a value"
+
+
+def _dimensions(derived: Derived, items: ItemTable, numbers: IntArray) -> dict[str, list[str]]:
+    """What the units have in the dimensions that a derived metric asks for."""
+    rows = items.rows_of(numbers)
+    found = {}
+    for name in derived.dimensions:
+        known = items.dimensions.get(name)
+        codes = [-1] * len(rows) if known is None else known.codes[rows].tolist()
+        found[name] = ["" if known is None or code < 0 else known.names[code] for code in codes]
+    return found
 
 
 def derived_after_rollup(
@@ -117,7 +134,7 @@ def _pooled(
                 missing.update({} if named else {f"missing input: {wanted.label}": 1})
             else:
                 parts[wanted.label] = found
-        return _join(node.derived, parts) if len(parts) == len(node.derived.inputs) else None
+        return joined(node.derived, parts) if len(parts) == len(node.derived.inputs) else None
     groups = grouped.get(id(node))
     if groups is None or key not in groups.keys:
         return None
@@ -133,7 +150,8 @@ def _pooled(
     return made
 
 
-def _join(derived: Derived, parts: Mapping[str, Pooled]) -> Pooled:
+def joined(derived: Derived, parts: Mapping[str, Pooled]) -> Pooled:
+    """The cluster totals of all inputs side by side, valued by the derived metric's function."""
     widths = [part.totals.shape[-1] for part in parts.values()]
     ends = np.cumsum(widths).tolist()
 
@@ -148,12 +166,14 @@ def _join(derived: Derived, parts: Mapping[str, Pooled]) -> Pooled:
     return Pooled(np.concatenate([part.totals for part in parts.values()], axis=-1), present, value)
 
 
-def _apply(derived: Derived, numbers: Mapping[str, FloatArray]) -> FloatArray:
+def _apply(
+    derived: Derived, numbers: Mapping[str, FloatArray], dimensions: Mapping[str, Sequence[str]] | None = None
+) -> FloatArray:
     """The function; what it cannot compute becomes NaN, which the caller turns into a missing value."""
     shape = np.shape(next(iter(numbers.values())))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         try:
-            return np.broadcast_to(np.asarray(derived.apply(numbers), dtype=np.float64), shape)
+            return np.broadcast_to(np.asarray(derived.apply(numbers, dimensions), dtype=np.float64), shape)
         except Exception:  # a function may raise anything; the caller says that the value is missing
             return np.full(shape, np.nan)
 

@@ -335,8 +335,7 @@ def _worst_first(results: list[dict[str, Any]], output: Output) -> list[dict[str
 def _derived_results(
     rolled: Rolled, signature: str, variant: str, items: ItemTable, names: By, resampler: Resampler
 ) -> Iterator[dict[str, Any]]:
-    spec = rolled.derived.spec
-    output = spec.outputs[0]
+    spec, output = rolled.derived.spec, rolled.derived.output
     why_none = no_interval(rolled)
     for key, value, pooled, missing in derived_after_rollup(rolled, items, names):
         found = value is not None and pooled is not None

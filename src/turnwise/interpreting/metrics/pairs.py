@@ -119,8 +119,8 @@ class MixingShare(_PairMetric):
             yield self.outputs[0].name, without or skipped(pair.reason or "")
             return
         mixing = pair.mixing
-        evidence = {"rule": mixing.rule, "spans": list(mixing.evidence)}
         if not self.by_the_document:
+            evidence = {"rule": mixing.rule, "spans": list(mixing.evidence)}
             known = mixing.share is not None
             yield "value", measured((mixing.share or 0.0,), evidence=evidence) if known else not_applicable(BY_TIMING)
         answered = NO_RESPONSE not in pair.caps

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.engine.plan import Finding
+from turnwise.engine.rows import HeldRows, JsonLines, RowFile, Table, opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
 from turnwise.kernel.jsontext import clean
 from turnwise.translation.formats.base import Keys, Order, language_matches
 from turnwise.translation.languages import language_name, short_code
 from turnwise.translation.records import AUDIO, OPERATIONS, Sample
-from turnwise.translation.rows import HeldRows, JsonLines, RowFile, Table, opened
 
 NAMES = ("id", "source", "hypothesis", "reference", "language", "source_language", "document", *AUDIO, *OPERATIONS)
 """Columns with a meaning; any other one is a dimension to slice by."""

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.engine.plan import Finding
+from turnwise.engine.rows import BOM, decoded, opened
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.translation.formats.base import Order, language_matches, some, subfolders
 from turnwise.translation.languages import language_name, short_code
 from turnwise.translation.records import Sample
-from turnwise.translation.rows import BOM, decoded, opened
 
 TYPES = ("text_to_text", "text_to_audio", "audio_to_text", "audio_to_audio")
 METADATA = "metadata.json"

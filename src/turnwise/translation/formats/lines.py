@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from turnwise.engine.plan import Finding
+from turnwise.engine.rows import TEXT, PlainLines
 from turnwise.kernel.errors import InputError
 from turnwise.translation.formats.base import Order
 from turnwise.translation.records import Sample
-from turnwise.translation.rows import TEXT, PlainLines
 
 
 class LineSamples:

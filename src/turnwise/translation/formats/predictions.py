@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from turnwise.engine.plan import Finding
+from turnwise.engine.rows import Row, Table
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.translation.formats.base import Keys, Order, language_matches, some, subfolders
 from turnwise.translation.formats.recordings import Key, Recordings, plain_id
 from turnwise.translation.languages import ALIASES, language_code, language_name, short_code
 from turnwise.translation.records import Sample
-from turnwise.translation.rows import Row, Table
 
 PREDICTED = "nmt_predictions_"
 SPOKEN = "predicted_tgt_audio_"

@@ -145,6 +145,11 @@ class Table(RowFile):
 class JsonLines(RowFile):
     """One JSON object per line; blank lines are passed over."""
 
+    def __init__(self, path: Path, example: str = '{"id": "1", "hypothesis": "...", "reference": "..."}') -> None:
+        """`example` is a line as it should be, for messages."""
+        super().__init__(path)
+        self._example = example
+
     def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
         for text in lines:
             if not text.strip():
@@ -157,7 +162,7 @@ class JsonLines(RowFile):
                     "the line is not JSON",
                     where=f"{where}, column {error.colno}",
                     found=shorten(text.strip()),
-                    expected='one JSON object per line, e.g. {"id": "1", "hypothesis": "...", "reference": "..."}',
+                    expected=f"one JSON object per line, e.g. {self._example}",
                 ) from error
             if not isinstance(row, dict):
                 raise InputError(
