@@ -149,10 +149,10 @@ def _babble(call: Call) -> Iterator[Event]:
     moments = [0.0, *(turn.start or 0.0 for turn in spoken), last if call.ended is None else max(last, call.ended)]
     for turn, (begin, end) in zip([None, *spoken], pairwise(moments), strict=True):
         words = cycle((turn.source_text if turn is not None and turn.source_text else "la").split())
-        about = (None, None, None) if turn is None else (turn.participant or None, turn.id, None)
+        who, name = (None, None) if turn is None else (turn.participant or None, turn.id)
         at = begin
         while at < end:
             until = min(at + WORD_MS, end)
-            yield Event(0, AUDIO, at, *about, "", at, until)
-            yield Event(0, DELTA, at, *about, f"{next(words)} ")
+            yield Event(0, AUDIO, at, who, name, None, "", at, until)
+            yield Event(0, DELTA, at, who, name, None, f"{next(words)} ")
             at = until

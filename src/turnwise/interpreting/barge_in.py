@@ -132,7 +132,7 @@ def _pair(previous: TurnSummary | None, barge_in: TurnSummary | Turn, by_the_doc
     times = _document_times(previous, barge_in) if by_the_document else _times(previous, barge_in)
     attribution = _attribution(previous, barge_in)
     uncertain = attribution is Method.TIME and not by_the_document
-    caps = () if by_the_document or uncertain else _caps(times, mixing)
+    caps = () if by_the_document or uncertain else _caps(times, mixing, turn)
     return Pair(
         previous.turn.id,
         turn.id,
@@ -147,9 +147,10 @@ def _pair(previous: TurnSummary | None, barge_in: TurnSummary | Turn, by_the_doc
     )
 
 
-def _caps(times: Times, mixing: Mixing) -> tuple[str, ...]:
+def _caps(times: Times, mixing: Mixing, turn: Turn) -> tuple[str, ...]:
     mixed = mixing.share is not None and mixing.share >= HALF
-    return (*((NO_RESPONSE,) if times.response is None else ()), *((MIXED,) if mixed else ()))
+    unanswered = times.response is None and turn.expected_text != ""  # where nothing is expected, nothing is right
+    return (*((NO_RESPONSE,) if unanswered else ()), *((MIXED,) if mixed else ()))
 
 
 def _attribution(previous: TurnSummary, barge_in: TurnSummary) -> Method | None:
