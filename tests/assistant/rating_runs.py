@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import turnwise
 from turnwise.assistant.rating import find_turn, rate_turn, rateable_run
+from turnwise.assistant.suite import SUITE
+from turnwise.engine.job import parse_options, prepare, run_job
+from turnwise.store.ratings import human_ratings
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
@@ -44,8 +46,12 @@ def document_turn(session: str = "s", turn: int = 1, **more: Any) -> dict[str, A
 
 def kept_run(db: str, rows: list[dict[str, Any]], **options: Any) -> str:
     """The id of a run that is kept in a database."""
-    options = {"resamples": 100, "embedding": "none", **options}
-    return turnwise.evaluate({"turns": rows}, suite="assistant", db=db, **options).run.id
+    parsed = parse_options(SUITE, {"turns": rows, "resamples": 100, "embedding": "none", **options})
+    store = Store(db)
+    try:
+        return run_job(SUITE, parsed, store=store, prepared=prepare(SUITE, parsed)).run.id
+    finally:
+        store.close()
 
 
 def rate(store: Store, run: str, turn: str, rater: str, **ratings: int) -> None:
@@ -56,8 +62,6 @@ def rate(store: Store, run: str, turn: str, rater: str, **ratings: int) -> None:
 
 def kept_ratings(store: Store, run: str | Run) -> dict[tuple[str, str, str], float | None]:
     """By turn, scale and rater."""
-    from turnwise.store.ratings import human_ratings
-
     name = run if isinstance(run, str) else run.id
     return {
         (one.unit, one.metric.partition("/")[2].removesuffix("_score"), one.rater): one.value

@@ -13,7 +13,10 @@ from tests.assistant.rating_runs import CONFIRMATION, DOCUMENT, SCALES, document
 from turnwise.assistant import record_turn
 from turnwise.assistant.commands import CommandError, confirmation, handle, is_command, parse
 from turnwise.assistant.composites import Qualities
+from turnwise.assistant.rating import rateable_run
+from turnwise.assistant.rating_walk import Walk, unrated_turns
 from turnwise.kernel.errors import UsageError
+from turnwise.store.ratings import rating_changes
 from turnwise.store.store import Store
 
 RATER = "HR partner"
@@ -37,6 +40,23 @@ def test_the_documents_confirmation(opened: tuple[Store, str]) -> None:
     assert handle(DOCUMENT, store, run, rater=RATER) == CONFIRMATION
     given = dict(zip(SCALES, (4, 5, 5, 4, 5), strict=True))
     assert kept_ratings(store, run) == {("t#1", scale, RATER): value for scale, value in given.items()}
+
+
+def test_each_kind_of_database(db: str) -> None:
+    """A command, a walk with undo, and the history, on SQLite and on PostgreSQL."""
+    run = kept_run(db, [document_turn("s", 1), document_turn("s", 2)])
+    store = Store(db)
+    assert handle(DOCUMENT, store, run, rater=RATER) == CONFIRMATION
+    found = rateable_run(store, run)
+    walk = Walk(store, found, RATER, unrated_turns(store, found, RATER))
+    assert walk.look()["turn"] == 1
+    walk.rate(3)
+    walk.rate(2)
+    assert walk.undo()
+    assert kept_ratings(store, run)["s#1", "professionalism", RATER] == 3.0
+    assert len(kept_ratings(store, run)) == 6
+    assert len(rating_changes(store, found)) == 8
+    store.close()
 
 
 def test_two_ratings_as_in_the_documents_json(opened: tuple[Store, str]) -> None:

@@ -59,13 +59,14 @@ class DatabaseRows:
         return f"{self.place}, {TURNS}, {self._names[row]}"
 
     def _fill(self, connection: Connection) -> None:
-        streamed = connection.execution_options(stream_results=True, max_row_buffer=_PORTION)
-        for found in streamed.execute(turns_query(self._tables)).mappings():
-            row = {name: _plain(value) for name, value in found.items() if name != KEY}
-            known = f"{self._tables.key} {found[KEY]}" if self._tables.key else f"turn {len(self._names) + 1}"
-            self._names.append(known)
-            row["chunks"] = _decoded(row.get("chunks"), f"{self.place}, {TURNS}, {known}")
-            self._kept.add(row)
+        options = {"stream_results": True, "max_row_buffer": _PORTION}
+        with connection.execute(turns_query(self._tables), execution_options=options) as result:
+            for found in result.mappings():
+                row = {name: _plain(value) for name, value in found.items() if name != KEY}
+                known = f"{self._tables.key} {found[KEY]}" if self._tables.key else f"turn {len(self._names) + 1}"
+                self._names.append(known)
+                row["chunks"] = _decoded(row.get("chunks"), f"{self.place}, {TURNS}, {known}")
+                self._kept.add(row)
 
 
 def turns_query(tables: Tables) -> Select[Any]:

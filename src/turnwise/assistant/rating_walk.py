@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from turnwise.assistant.metrics import ROOM
-from turnwise.assistant.outcomes import TurnOutcome
-from turnwise.assistant.rating import CANNOT_TELL, PASSED_OVER, TurnItem, keep_answers, rateable_turns, turn_outcome
+from turnwise.assistant.rating import CANNOT_TELL, PASSED_OVER, TurnItem, keep_answers, rateable_turns
 from turnwise.assistant.scales import Scale, check_rating, scales
 from turnwise.kernel.signature import digest
 from turnwise.store.ratings import Rating, human_ratings, withdraw
+from turnwise.store.reading import read_item
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
@@ -75,9 +76,11 @@ class Walk:
         """How many of the turns still lack an answer."""
         return sum(bool(_open_scales(self._answers.get(turn.id, {}))) for turn in self._turns)
 
-    def look(self) -> TurnOutcome:
-        """The turn with its content."""
-        return turn_outcome(self._store, self._run, self._here())
+    def look(self) -> dict[str, Any]:
+        """What was asked and answered, in the names of the JSONL form; nothing of what was measured."""
+        found = read_item(self._store, self._run, self._here().id)
+        content: dict[str, Any] = (found or {}).get("content") or {}
+        return content
 
     def rate(self, score: int) -> None:
         """Rate the turn on the scale, and go on."""

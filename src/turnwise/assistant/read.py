@@ -109,7 +109,7 @@ class ExportRows:
         return self._table.where(row)
 
     def _row(self, row: Row) -> Row:
-        found: dict[str, Any] = {self._fields[column]: _cell(cell) for column, cell in row.items()}
+        found: dict[str, Any] = {self._fields[column]: cell_text(cell) for column, cell in row.items()}
         if not found.get("session_id"):
             found["session_id"] = self._path.stem
         return found
@@ -142,6 +142,6 @@ def _field(column: str) -> str:
     return "response" if name.endswith(" response") else column
 
 
-def _cell(cell: str) -> str:
+def cell_text(cell: str) -> str:
     """The text of a cell: of one that was made safe for spreadsheets, the first apostrophe is not part of it."""
     return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell

@@ -175,12 +175,12 @@ def _present(connection: Connection, tables: Tables) -> dict[tuple[str, int], _P
         turns.c[tables.turns["response"]],
         turns.c[tables.turns[METRICS]],
     )
-    streamed = connection.execution_options(stream_results=True)
-    return {
-        (session.strip(), int(number)): _Present(key, _digest(reply), _ratings(metrics))
-        for key, session, number, reply, metrics in streamed.execute(query)
-        if session is not None and number is not None
-    }
+    with connection.execute(query, execution_options={"stream_results": True}) as result:
+        return {
+            (session.strip(), int(number)): _Present(key, _digest(reply), _ratings(metrics))
+            for key, session, number, reply, metrics in result
+            if session is not None and number is not None
+        }
 
 
 def _changes(

@@ -80,7 +80,7 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
 
     from turnwise.cli.console import print_json
     from turnwise.kernel.errors import UsageError
-    from turnwise.report.tables import metric_label, number
+    from turnwise.report.tables import metric_label, number, printable
     from turnwise.rooms import get_suite
     from turnwise.store.reading import item_scores, read_item
 
@@ -106,7 +106,8 @@ def _show_item(store: Any, run: Any, item: str, json: bool) -> None:
         variant = f" ({score['variant']})" if score["variant"] else ""
         what = score["label"] if score["value"] is None else number(score["value"])
         trial = f" #{score['repeat']}" if score["repeat"] else ""
-        label = metric_label(score) + trial + variant
+        rater = f" by {printable(score['rater'])}" if score["rater"] else ""
+        label = metric_label(score) + trial + variant + rater
         print(f"{label}: {what or score['status'] + ': ' + score['reason']}")
         if score["evidence"] is not None:
             for line in score["evidence"] if isinstance(score["evidence"], list) else [score["evidence"]]:
