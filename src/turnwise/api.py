@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from turnwise.comparison.compare import Comparison, Options, compare_sides
+from turnwise.comparison.selectors import Chosen
+from turnwise.comparison.sides import make_sides
 from turnwise.engine.job import Outcome, parse_options, prepare, run_job
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.score import Score
-from turnwise.report.compare import compare_scores
-from turnwise.report.summary import run_selection
 from turnwise.rooms import get_suite
 from turnwise.store.connect import MEMORY
 from turnwise.store.reading import read_scores
@@ -30,19 +31,32 @@ class Result:
         """Every score: value or reason, evidence, signature."""
         return read_scores(self._store, self.run)
 
-    def compare(self, other: Result) -> list[dict[str, Any]]:
-        """How `other` differs from this result, on the items both have: per metric the difference and its interval."""
-        if self.run.dataset_fingerprint != other.run.dataset_fingerprint:
-            raise UsageError(
-                "the two results are on different data",
-                found=f"{self.run.dataset_fingerprint} and {other.run.dataset_fingerprint}",
-                remedy="evaluate both on the same references",
-            )
-        theirs = {score.metric for score in other.scores}
-        common = [m for m in run_selection(self._store, self.run).metrics if m.spec.full_name in theirs]
-        if not common:
-            raise UsageError("the two results have no metric in common", found=f"{self.run.suite}, {other.run.suite}")
-        return compare_scores(common, self.scores, other.scores)
+    def compare(
+        self,
+        other: Result,
+        metrics: Sequence[str] | str = (),
+        *,
+        rollup: str | None = None,
+        by: Sequence[str] | str = (),
+        allow_different: bool = False,
+        unpaired: bool = False,
+    ) -> Comparison:
+        """Is `other` (B) better than this result (A)? What `turnwise compare` does; shows itself as a table.
+
+        Iterating gives one dictionary for each metric, as in `--json`. `by` slices by dimensions; "a,b" crosses two.
+        """
+        if self.run.suite != other.run.suite:
+            what = "the two results are not of one room"
+            raise UsageError(what, found=f"{self.run.suite} and {other.run.suite}")
+        chosen = [Chosen(self._store, self.run)], [Chosen(other._store, other.run)]
+        options = Options(
+            [metrics] if isinstance(metrics, str) else list(metrics),
+            rollup,
+            [tuple(text.split(",")) for text in ([by] if isinstance(by, str) else by)],
+            allow_different,
+            unpaired,
+        )
+        return compare_sides(*make_sides(*chosen, (self.run.id, other.run.id)), options)
 
     @property
     def run(self) -> Run:

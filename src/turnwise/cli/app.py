@@ -7,7 +7,25 @@ from typing import Annotated
 import typer
 
 from turnwise import __version__
-from turnwise.cli import audio, db, demo, doctor, drive, export, metrics, models, run, runs, scenarios, show, simulate
+from turnwise.cli import (
+    audio,
+    compare,
+    db,
+    demo,
+    doctor,
+    drive,
+    export,
+    gate,
+    metrics,
+    models,
+    rate,
+    run,
+    runs,
+    scenarios,
+    show,
+    simulate,
+    trend,
+)
 
 app = typer.Typer(
     name="turnwise",
@@ -40,6 +58,10 @@ app.command("drive")(drive.drive)
 app.command("simulate")(simulate.simulate)
 app.command("runs")(runs.runs)
 app.command("show")(show.show)
+app.command("compare")(compare.compare)
+app.command("gate")(gate.gate)
+app.command("trend")(trend.trend)
+app.command("rate")(rate.rate)
 app.command("metrics")(metrics.metrics)
 app.command("export")(export.export)
 app.command("doctor")(doctor.doctor)

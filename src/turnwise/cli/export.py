@@ -11,24 +11,41 @@ import typer
 
 from turnwise.cli import options as o
 
-FORMATS = ("csv", "jsonl", "markdown", "latex", "parquet")
+FORMATS = ("csv", "jsonl", "markdown", "latex", "parquet", "era-csv")
 
 
 def export(
     name: o.RunName,
     format_: Annotated[
-        str, typer.Option("--format", "-f", metavar="|".join(FORMATS), help="Scores (csv, jsonl, parquet) or tables.")
+        str,
+        typer.Option(
+            "--format",
+            "-f",
+            metavar="|".join(FORMATS),
+            help="Scores (csv, jsonl, parquet), tables, or turns of an assistant.",
+        ),
     ] = "csv",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write there (default: standard output).")
+        Path | None,
+        typer.Option(
+            "--out", "-o", metavar="FILE", help="Write there (default: standard output); era-csv: or into a folder."
+        ),
     ] = None,
     by: o.By = None,
+    golden: Annotated[
+        int | None,
+        typer.Option("--golden", metavar="N", help="N high-scoring, diverse, confirmed items as examples (JSONL)."),
+    ] = None,
+    metric: Annotated[
+        str | None, typer.Option("--metric", metavar="NAME[.OUTPUT]", help="With --golden: what decides.")
+    ] = None,
     db: o.Db = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format jsonl.")] = False,
 ) -> None:
-    """Export a run: every score as a row, or the results as a table for a paper.
+    """Export a run: every score as a row, the results as a table for a paper, or its best items as examples.
 
-    Examples: turnwise export latest --format latex > table.tex; turnwise export latest -f parquet -o scores.parquet
+    Examples: turnwise export latest --format latex > table.tex; turnwise export latest -f parquet -o scores.parquet;
+    turnwise export latest --golden 20 --out golden.jsonl
     """
     from turnwise.kernel.errors import UsageError, near_misses
     from turnwise.report import export as writers
@@ -40,14 +57,21 @@ def export(
         raise UsageError(
             f"unknown format {chosen!r}", expected=", ".join(FORMATS), remedy=near_misses(chosen, FORMATS) or None
         )
+    if metric is not None and golden is None:
+        raise UsageError("--metric is for --golden", remedy="leave it out, or say how many examples: --golden 20")
     register_metrics()
     store = Store(db)
     try:
         run = store.run(name)
+        if golden is not None:
+            _golden(store, run, golden, metric, out)
+            return
         if by and chosen not in ("markdown", "latex"):
             raise UsageError(f"--by is for tables; {chosen} has every score", remedy="--format markdown or latex")
         groupings = [tuple(part.strip() for part in text.split(",")) for text in by or []]
-        if chosen == "parquet":
+        if chosen == "era-csv":
+            _era_csv(store, run, out)
+        elif chosen == "parquet":
             if out is None:
                 raise UsageError("parquet is binary", remedy="name a file: --out scores.parquet")
             writers.write_parquet(store, run, out)
@@ -59,6 +83,31 @@ def export(
                     file.write(writers.result_tables(store, run, chosen, groupings))
     finally:
         store.close()
+
+
+def _golden(store: Any, run: Any, wanted: int, metric: str | None, out: Path | None) -> None:
+    from turnwise.cli.console import say
+    from turnwise.comparison.golden import golden_examples
+    from turnwise.kernel.jsontext import dumps
+
+    found = golden_examples(store, run, wanted, metric)
+    with _target(out) as file:
+        for line in found.lines():
+            file.write(dumps(line) + "\n")
+    say(f"golden examples by {found.metric}: {'; '.join(found.notes)}")
+
+
+def _era_csv(store: Any, run: Any, out: Path | None) -> None:
+    from turnwise.assistant.era_csv import write_era_csv, write_era_folder
+    from turnwise.cli.console import say
+
+    if out is not None and out.is_dir():
+        say(f"wrote {len(write_era_folder(store, run, out))} files, one per session, into {out}")
+        return
+    with _target(out) as file:
+        sessions = write_era_csv(store, run, file)
+    if sessions > 1:
+        say(f"note: {sessions} sessions, which this form does not tell apart; --out FOLDER writes a file for each")
 
 
 def _target(out: Path | None) -> Any:
