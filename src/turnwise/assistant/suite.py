@@ -59,6 +59,7 @@ class AssistantSuite:
     units = frozenset({UNIT})
     groupings = ((VERSION,), (SCENARIO,))
     baselines = BASELINES
+    open_ended = True
     replaceable = frozenset({"turns", "patterns"})
 
     def load(self, options: AssistantOptions) -> AssistantSource:

@@ -67,6 +67,7 @@ class DialogueSuite:
     units = frozenset({UNIT, DIALOGUE})
     groupings = (("domain",), ("slot",))
     baselines = BASELINES
+    open_ended = False
     replaceable = frozenset(
         {"references", "predictions", "reference_format", "prediction_format", "database", "booked_domains"}
         | {"policy", "transferable", "actions"}

@@ -92,6 +92,7 @@ class DuplexSuite:
     units = frozenset({CONVERSATION, EVENT})
     groupings = ((LANGUAGE,), (CATEGORY,), (CATEGORY, LANGUAGE), (PART,), (KIND,))
     baselines = BASELINES
+    open_ended = False
     replaceable = frozenset({"scores", "files", "recordings"})
 
     def load(self, options: DuplexOptions) -> Source:

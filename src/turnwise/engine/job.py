@@ -106,6 +106,8 @@ class Suite(Protocol):
     baselines: Mapping[str, Callable[[Any], Any]]
     replaceable: frozenset[str]
     """Options that name the data: they may have moved when a run is resumed; the fingerprint tells."""
+    open_ended: bool
+    """Whether what is asked is different by nature (sessions of testers): versions are compared all the same."""
 
     def load(self, options: Any) -> Source:
         """The checked records."""
@@ -303,6 +305,7 @@ def _new_run(suite: Suite, options: RunOptions, source: Source, selection: Selec
     config["metrics"] = [name.partition("/")[2] for name, _ in selection.signatures]
     config["by"] = list(dict.fromkeys([*suite.groupings, *options.by]))
     config["context"] = dict(suite.context(options, source))
+    config["open_ended"] = suite.open_ended
     config["not_measured"] = {m.metric.partition("/")[2]: m.lacking for m in plan.metrics if m.lacking}
     return new_run(
         source, suite=suite.name, system=options.system, version=options.version, profile=options.profile, config=config

@@ -48,6 +48,7 @@ class InterpretingSuite:
     units = frozenset({CAPTURE, TURN, PAIR})
     groupings = ((SCENARIO,), (LANGUAGE,), (PARTICIPANT,), (KIND,))
     baselines = BASELINES
+    open_ended = False
     replaceable = frozenset({"captures", "scenarios"})
 
     def load(self, options: InterpretingOptions) -> CaptureSource | InstanceSource:

@@ -172,6 +172,7 @@ class TranslationSuite:
     units = frozenset({UNIT})
     groupings = ((LANGUAGE,),)
     baselines = BASELINES
+    open_ended = False
     replaceable = frozenset({"data_dir", "hypotheses", "references", "sources", "data", "output_dir", "execution_id"})
 
     def load(self, options: TranslationOptions) -> TranslationSource:
