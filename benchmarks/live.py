@@ -1,8 +1,8 @@
 """How punctual the driver is: 100 scenarios at once against the simulator, 60 s each: `name  value  goal` per line.
 
-The simulator runs in a process of its own. Beside it the same number of callers that simply sleep 20 ms after every
-frame, to show why the clock counts from the beginning: what sending takes adds up. `--seconds` and `--parallel`
-shorten it.
+The simulator runs in a process of its own, and says at its end how many messages it has sent. Beside it the same number
+of callers that simply sleep 20 ms after every frame, to show why the clock counts from the beginning: what sending
+takes adds up. `--seconds` and `--parallel` shorten it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -21,7 +23,7 @@ import numpy as np
 import yaml
 
 from turnwise.live.address import make_address
-from turnwise.live.drive import drive
+from turnwise.live.drive import Driven, drive
 from turnwise.live.scenario import load_scenarios
 
 RATE, FRAME_MS = 16000, 20
@@ -32,47 +34,62 @@ def main() -> None:
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--parallel", type=int, default=100)
     given = parser.parse_args()
-    with TemporaryDirectory() as folder, simulator() as address:
-        scenario = written(Path(folder), given.seconds)
-        found = drive(
-            load_scenarios([scenario]),
-            make_address(address),
-            "acs",
-            Path(folder) / "out",
-            repeat=given.parallel,
-            parallel=given.parallel,
-        )
-        late = np.array([one.capture.clock["late_p99_ms"] for one in found])
-        drift = np.array([one.capture.clock["drift_ms"] for one in found])
-        sent = sum(one.capture.clock["frames"] for one in found)
-        answers = [sum(event["type"] == "translated_audio" for event in one.capture.events) for one in found]
-        failed = sum(one.capture.reason is not None for one in found)
-        report("live: frames late, p99 over all callers, ms", float(np.max(late)), "< 10")
-        report("live: drift at the end, worst caller, ms", float(np.max(np.abs(drift))), "< 20")
-        report("live: callers that ended early", failed, "0")
-        report("live: pieces of audio lost", max(answers) * len(answers) - sum(answers), "0")
-        report("live: frames sent", sent, "")
-        for callers in (1, 50):
-            errors = np.abs(measured_times(Path(folder) / f"exact-{callers}", address, callers))
-            report(f"live: audible times, {callers} at once: median error, ms", float(np.median(errors)), "<= 40")
-            report(f"live: audible times, {callers} at once: p95 error, ms", float(np.percentile(errors, 95)), "<= 90")
-        plain = asyncio.run(sleeping(address, given.parallel, min(given.seconds, 20)))
-        report("live: the same with sleep(0.02): drift, ms", plain, "")
+    with TemporaryDirectory() as folder:
+        load(Path(folder), given.seconds, given.parallel)
+        with Simulator() as system:
+            for callers in (1, 50):
+                errors = np.abs(measured_times(Path(folder) / f"exact-{callers}", system.address, callers))
+                about = f"live: audible times, {callers} at once"
+                report(f"{about}: median error, ms", float(np.median(errors)), "<= 40")
+                report(f"{about}: p95 error, ms", float(np.percentile(errors, 95)), "<= 90")
+            plain = asyncio.run(sleeping(system.address, given.parallel, min(given.seconds, 20)))
+            report("live: the same with sleep(0.02): drift, ms", plain, "")
 
 
-class simulator:  # noqa: N801  (used as a block)
-    """`turnwise simulate` in another process."""
+def load(folder: Path, seconds: int, callers: int) -> None:
+    """Many callers at once: how late their frames are, what is lost, and what it costs."""
+    scenarios = load_scenarios([written(folder, seconds)])
+    with Simulator() as system:
+        spent = time.process_time()
+        found = drive(scenarios, make_address(system.address), "acs", folder / "out", repeat=callers, parallel=callers)
+        spent = time.process_time() - spent
+    clocks = [one.capture.clock for one in found]
+    frames = sum(clock["frames"] for clock in clocks)
+    report("live: frames late, p99 of the worst caller, ms", max(clock["late_p99_ms"] for clock in clocks), "< 10")
+    report("live: drift, worst caller, ms", max(abs(clock["drift_ms"]) for clock in clocks), "< 20")
+    report("live: callers that ended early", sum(one.capture.reason is not None for one in found), "0")
+    report("live: messages of the system that were lost", system.messages - arrived(found), "0")
+    report("live: frames sent", frames, "")
+    report("live: driver, microseconds of CPU per frame", 1e6 * spent / frames, "< 100")
+    report("live: simulator, microseconds of CPU per frame", 1e6 * system.seconds / frames, "< 100")
 
-    def __enter__(self) -> str:
+
+def arrived(found: list[Driven]) -> int:
+    """Messages of the system in the wire logs."""
+    logs = ((one.folder / "wire.jsonl").read_bytes() for one in found)
+    return sum(log.count(b'"direction":"in"') for log in logs)
+
+
+class Simulator:
+    """`turnwise simulate` in another process, as long as the block lasts; then what it sent and what it cost."""
+
+    def __enter__(self) -> Simulator:
         command = [sys.executable, "-c", "from turnwise.cli import main; main()", "simulate", "--port", "0"]
+        self._before = self._spent()
         self._process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
         assert self._process.stderr is not None
-        line = self._process.stderr.readline()
-        return next(word for word in line.split() if word.startswith("ws://"))
+        self.address = next(word for word in self._process.stderr.readline().split() if word.startswith("ws://"))
+        return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.terminate()
-        self._process.wait(10)
+        self._process.send_signal(signal.SIGTERM)
+        _, said = self._process.communicate(timeout=30)
+        self.messages = int(said.split()[2])  # "100 connections, 26000 messages sent"
+        self.seconds = self._spent() - self._before
+
+    def _spent(self) -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
 
 
 def written(folder: Path, seconds: int) -> Path:

@@ -193,7 +193,7 @@ def demo_rehearsal(
     folder = (examples or examples_folder()) / "interpreting"
     scenarios = load_scenarios([folder / f"{name}.yaml" for name in REHEARSED])
     short = [replace(scenario, tail_silence_ms=TAIL_MS) for scenario in scenarios]
-    good = replace(behaviour_named("good"), answer_ms=ANSWER_MS)
+    good = replace(behaviour_named("good"), answer_ms=ANSWER_MS, longer_ms=None)
     return rehearse(short, good, "acs", out, parallel=len(short), told=told)
 
 

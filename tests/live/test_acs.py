@@ -17,7 +17,9 @@ DATA = b64encode(PCM).decode()
 
 @pytest.fixture
 def acs() -> Acs:
-    return Acs(["patient", "doctor"], started=datetime(2024, 11, 15, 19, 16, 12, 900_000, tzinfo=UTC))
+    call = Acs(["patient", "doctor"])
+    call.begins(datetime(2024, 11, 15, 19, 16, 12, 900_000, tzinfo=UTC))
+    return call
 
 
 def test_the_call_opens_with_metadata(acs: Acs):

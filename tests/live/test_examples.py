@@ -16,10 +16,10 @@ import pytest
 
 from turnwise.audio.wave import read_wave
 from turnwise.live.behaviours import behaviour_named
+from turnwise.live.interpreter import LOUD, PAUSE_MS
 from turnwise.live.rehearsal import rehearse
 from turnwise.live.scenario import FIRST_AUDIO, LAST_AUDIO, Scenario, Turn, load_scenarios
 from turnwise.live.scenario_check import check_scenarios
-from turnwise.live.simulator import LOUD, PAUSE_MS
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "interpreting"
 RECORDINGS = EXAMPLES / "recordings"
@@ -125,7 +125,10 @@ def test_the_sound(turn: Turn) -> None:
 
 
 def starts_ms(scenario: Scenario, response_ms: float, answer_ms: float) -> dict[str, float]:
-    """When each turn starts if answers begin so long after their turn does and are heard to the end."""
+    """When each turn starts if answers begin so long after their turn does and are heard to the end.
+
+    Nothing waits for the end of an answer to a turn of more than 4 s, so that all of them last `answer_ms`.
+    """
     starts: dict[str, float] = {}
     for turn in scenario.turns:
         if turn.after is None:
@@ -145,9 +148,10 @@ def test_turns_of_one_participant_lie_apart(name: str) -> None:
         own = [turn for turn in scenario.turns if turn.participant == participant]
         for before, turn in pairwise(own):
             assert starts[turn.id] - starts[before.id] - 1000 * seconds(before) >= APART_MS > PAUSE_MS
-    last = scenario.turns[-1]
-    # The last answer is heard to its end: 800 + 6000 ms after the turn's start.
-    assert 1000 * seconds(last) + scenario.tail_silence_ms >= good.response_ms + good.answer_ms
+    lasts = 1000 * seconds(scenario.turns[-1])
+    # The last answer is heard to its end: 800 + 6000 ms after the turn's start, or 2000 ms longer than the turn.
+    assert (good.answer_ms, good.longer_ms) == (6000, 2000)
+    assert lasts + scenario.tail_silence_ms >= good.response_ms + max(6000, lasts + 2000)
 
 
 def test_a_correction_comes_while_its_translation_is_heard() -> None:

@@ -134,7 +134,7 @@ def test_the_system_hears_what_a_caller_says(name: str):
     for message in caller.hello():
         assert system.system_read(message) == []
     pcm = frame_of(caller)
-    [(participant, heard)] = system.system_read(json.loads(caller.frame_text("patient", pcm, 20.0, False)))
+    [(participant, heard, _)] = system.system_read(json.loads(caller.frame_text("patient", pcm, 20.0, False)))
     assert participant == "patient"
     said, got = np.frombuffer(pcm, "<i2").astype(int), np.frombuffer(heard, "<i2").astype(int)
     if name == "twilio":

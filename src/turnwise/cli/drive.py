@@ -16,7 +16,10 @@ def drive(
     ] = None,
     url: Annotated[
         str | None,
-        typer.Option(metavar="ws://...", help="Where the system listens; {scenario} stands for the scenario's id."),
+        typer.Option(
+            metavar="ws://...",
+            help="Where the system listens; {scenario} and {participant} stand for their names.",
+        ),
     ] = None,
     protocol: Annotated[
         str | None, typer.Option(metavar="acs|openai-realtime|twilio", help="What it speaks (default: acs).")
@@ -63,6 +66,10 @@ def drive(
     if replay is not None:
         if score:
             raise UsageError("--score is for calls, not for --replay", remedy=f"turnwise run interpreting {out}")
+        calling = o.given(SCENARIO=scenarios, url=url, header=header, bearer=bearer, ca=ca, say_command=say_command)
+        if calling:
+            named = [name if name.isupper() else f"--{name.replace('_', '-')}" for name in calling]
+            raise UsageError("--replay makes no call", found=", ".join(named), remedy="leave out one or the other")
         rows = [_replayed(replay, out, protocol)]
     else:
         if not scenarios or url is None:

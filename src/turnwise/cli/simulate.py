@@ -36,6 +36,8 @@ def simulate(
     Example: turnwise simulate --behaviour slow_cutoff --cutoff-ms 2500
     """
     import asyncio
+    import signal
+    from contextlib import suppress
 
     from turnwise.cli.console import say
     from turnwise.kernel.errors import TurnwiseError
@@ -59,9 +61,14 @@ def simulate(
                 found=error.strerror or str(error),
                 remedy="choose another --port",
             ) from error
+        over = asyncio.Event()
+        with suppress(NotImplementedError):  # Windows
+            for end in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().add_signal_handler(end, over.set)
         async with server:
             at = server.sockets[0].getsockname()[1]
             say(f"{behaviour} on ws://{host}:{at}/ ({protocol}); Ctrl-C ends it")
-            await asyncio.get_running_loop().create_future()
+            await over.wait()
+        say(f"{simulator.connections} connections, {simulator.messages} messages sent")
 
     asyncio.run(serve())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from turnwise.duplex.timeline_json import from_json
 from turnwise.duplex.timeline_page import write_timeline_page
 from turnwise.duplex.timing import Interval, response_intervals, stop_intervals
 from turnwise.duplex.totals import TOTALS, Totals
+from turnwise.kernel.filenames import free_name, plain_name
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.metric import SPEC
 from turnwise.report.files import CsvWriter, make_folder, whole_file, write_json
@@ -28,8 +28,6 @@ from turnwise.store.store import Store
 
 SCORE = "score"
 """The folder of the categories' files, so that it can be scored again with `--files` or `--scores`."""
-_PLAIN = re.compile(r"[^\w.+-]+")
-LONGEST_NAME = 120
 
 
 def write_duplex_files(store: Store, run: Run, source: FiledSource | HeardSource, folder: Path) -> list[Path]:
@@ -181,12 +179,6 @@ def _write_pictures(store: Store, run: Run, folder: Path) -> Iterator[Path]:
 
 def _free(key: str, taken: set[str]) -> str:
     """A file's name for a conversation, numbered where two would be the same."""
-    plain = _plain(key)
-    name = next(n for n in (plain, *(f"{plain}_{i}" for i in range(2, len(taken) + 3))) if n.casefold() not in taken)
+    name = free_name(plain_name(key), taken.__contains__)
     taken.add(name.casefold())
     return name
-
-
-def _plain(name: str) -> str:
-    """A name that any file system takes."""
-    return _PLAIN.sub("_", name).strip(".")[:LONGEST_NAME] or "_"

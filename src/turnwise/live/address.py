@@ -13,7 +13,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from turnwise.kernel.errors import UsageError
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
-_SCENARIO = "{scenario}"
+_SCENARIO, _PARTICIPANT = "{scenario}", "{participant}"
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,15 @@ class Address:
 
     def for_scenario(self, name: str) -> Address:
         """The address with `{scenario}` filled in."""
+        return self._filled(_SCENARIO, name)
+
+    def for_participant(self, name: str | None) -> Address:
+        """The address with `{participant}` filled in; it is everybody's, where a connection is."""
+        return self._filled(_PARTICIPANT, name or "everybody")
+
+    def _filled(self, place: str, name: str) -> Address:
         filled = quote(name, safe="")
-        url, typed = (text.replace(_SCENARIO, filled) for text in (self.url, self.typed))
+        url, typed = (text.replace(place, filled) for text in (self.url, self.typed))
         return Address(url, self.headers, self.ssl, typed)
 
 

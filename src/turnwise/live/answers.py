@@ -7,7 +7,7 @@ a silence does.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from turnwise.audio.playout import Chunk, Playout
 from turnwise.live.scenario import Turn
@@ -24,13 +24,14 @@ OVER_MS = 600.0
 class Answers:
     """Fills in the moments at which answers were first and last heard."""
 
-    def __init__(self, moments: dict[tuple[str, str], float]) -> None:
+    def __init__(self, moments: dict[tuple[str, str], float], turns: Sequence[Turn]) -> None:
         self._moments = moments
+        self._awaited = any(turn.after is not None and turn.after.event == LAST_AUDIO for turn in turns)
         self._asked: list[str] = []
         self._owner: dict[str, str] = {}
         """The turn that a response answers."""
         self._last: dict[str, Chunk] = {}
-        """The last piece of the answer to a turn, so far."""
+        """The last piece of the answer to a turn that is not over yet, so far."""
         self._current: str | None = None
 
     def asked(self, turn: Turn, now: float) -> None:
@@ -43,7 +44,8 @@ class Answers:
         turn = self._turn(chunk.response, chunk.arrived, before is None or chunk.start - before.end > APART_MS)
         if turn is not None:
             self._moments.setdefault((turn, FIRST_AUDIO), chunk.start)
-            self._last[turn] = chunk
+            if self._awaited and (turn, LAST_AUDIO) not in self._moments:
+                self._last[turn] = chunk
 
     def text(self, response: str | None, now: float) -> None:
         """Text that has arrived."""
@@ -52,12 +54,14 @@ class Answers:
             self._moments.setdefault((turn, FIRST_TEXT), now)
 
     def settle(self, now: float, playouts: Mapping[str, Playout]) -> None:
-        """Note the answers that are over."""
-        quiet = all(playout.free + OVER_MS <= now for playout in playouts.values())
-        for turn, last in self._last.items():
+        """Note the answers that are over, if any turn waits for that."""
+        if not self._last or not all(playout.free + OVER_MS <= now for playout in playouts.values()):
+            return
+        for turn, last in list(self._last.items()):
             end = min(last.end, now) if last.cut else last.end
-            if quiet and end + OVER_MS <= now:
-                self._moments.setdefault((turn, LAST_AUDIO), end)
+            if end + OVER_MS <= now:
+                self._moments[turn, LAST_AUDIO] = end
+                del self._last[turn]
 
     def _turn(self, response: str | None, now: float, anew: bool, event: str = FIRST_AUDIO) -> str | None:
         if response is not None and response in self._owner:

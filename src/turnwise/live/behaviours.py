@@ -17,10 +17,13 @@ class Behaviour:
     cutoff_ms: float | None = 200.0
     """When an answer that is being heard is cut off by the next utterance; None: never."""
     answer_ms: float = 6000.0
-    """How long an answer is."""
+    """How long an answer is at least."""
+    longer_ms: float | None = 2000.0
+    """By how much it is longer than what it answers: an interpreter is behind, and goes on when the speaker is done.
+    None: it always lasts `answer_ms`."""
     answers_interruptions: bool = True
     mixes: bool = False
-    """Whether the next answer repeats words of the one that was cut off."""
+    """Whether two of three words of the next answer are from the one that was cut off."""
     resumes_ms: float | None = None
     """So long after the cut the rest of the old answer comes after all; None: never."""
     faults: float = 0.0

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.audio.playout import Chunk, Playout
+from turnwise.kernel.filenames import free_name, plain_name
 from turnwise.kernel.jsontext import dumps_clean
 from turnwise.live.messages import AUDIO, INVALID, SPEECH_STARTED, STOP, Inbound
 from turnwise.live.transports.base import Transport
-from turnwise.live.wire import with_audio, without_audio
+from turnwise.live.wire import replace_audio, with_audio
 
 FORMAT = "turnwise-capture/1"
 LONGEST_TEXT = 2000
@@ -142,7 +143,7 @@ class Capture:
             event["audio"] = place
 
     def received(self, t_ms: float, connection: str | None, message: Any) -> tuple[list[Inbound], Any]:
-        """A message of the system: what it says, and the message as it is kept."""
+        """A message of the system: what it says, and the message as it is kept; its audio is taken out of it."""
         transport = self.transports[connection]
         if not isinstance(message, dict):
             said = [Inbound(INVALID, problem="no JSON object")]
@@ -155,7 +156,8 @@ class Capture:
             name = self.file("in", self._listener(connection, sound.participant))
             begin = self._put(name, sound.audio, transport.rate_of(sound))
             place = {"file": f"audio/{name}", "begin": begin, "bytes": len(sound.audio)}
-            kept = without_audio(message, transport.audio_fields, place)
+            replace_audio(message, transport.audio_fields, place)
+            kept = message
         elif any(one.kind == INVALID for one in said) and not _has_secret(message):
             kept = message  # as it is: what is wrong with it can be seen, and is found again
         else:
@@ -206,10 +208,9 @@ class Capture:
     def file(self, prefix: str, who: str) -> str:
         """The WAV file of somebody's audio; two people never share one."""
         if (prefix, who) not in self._files:
-            plain = f"{prefix}-{plain_name(who)}"
             taken = {name.casefold() for name in self._files.values()}
-            numbered = (f"{plain}.wav", *(f"{plain}-{n}.wav" for n in range(2, len(taken) + 3)))
-            self._files[prefix, who] = next(name for name in numbered if name.casefold() not in taken)
+            free = free_name(f"{prefix}-{plain_name(who)}", lambda name: f"{name}.wav" in taken)
+            self._files[prefix, who] = f"{free}.wav"
         return self._files[prefix, who]
 
     def _listener(self, connection: str | None, participant: str | None) -> str:
@@ -274,8 +275,3 @@ def _has_secret(message: Json) -> bool:
 
 def _time(moment: float | None) -> float | None:
     return None if moment is None else round(moment, 3)
-
-
-def plain_name(name: str) -> str:
-    """A name that any file system takes."""
-    return "".join(c if c.isalnum() or c in "-_." else "_" for c in name)[:80] or "_"

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from turnwise.live.address import Address
 from turnwise.live.capture import Capture, Header, PlayedTurn
 from turnwise.live.say_command import configured_say_command
 from turnwise.live.scenario import Scenario
-from turnwise.live.session import Session
+from turnwise.live.session import Office, Session
 from turnwise.live.speech import duration_ms, scenario_audio
 from turnwise.live.transports import transport_named
 from turnwise.live.voices import Pcm
@@ -54,7 +55,7 @@ def drive(
 
     async def run_all() -> list[Driven]:
         _end_on_terminate()
-        free = asyncio.Semaphore(parallel)
+        free, office = asyncio.Semaphore(parallel), Office()
         taken: set[Path] = set()
 
         async def one(place: int, scenario: Scenario, number: int) -> Driven:
@@ -72,16 +73,25 @@ def drive(
                     folder,
                     header_of(scenario, protocol, own, number),
                     timeout_s or _length_s(scenario, audio[scenario.id], transport.out_rate) + SPARE_S,
-                    phase_ms=place * 7 % 20,
+                    office,
+                    place,
                 )
-                capture = await session.run()
+                try:
+                    capture = await session.run()
+                except asyncio.CancelledError:
+                    if told:
+                        told(scenario, number, f"interrupted; what happened so far is in {folder}")
+                    raise
                 if told:
                     told(scenario, number, capture.reason or "done")
                 return Driven(scenario, folder, capture)
 
         return list(await asyncio.gather(*(one(place, *job) for place, job in enumerate(jobs))))
 
-    return asyncio.run(run_all())
+    try:
+        return asyncio.run(run_all())
+    except asyncio.CancelledError:
+        raise KeyboardInterrupt from None  # it was told to end
 
 
 def _end_on_terminate() -> None:
@@ -145,5 +155,5 @@ def _length_s(scenario: Scenario, audio: dict[str, Pcm], rate: int) -> float:
 
 def _free(out: Path, name: str, taken: set[Path]) -> Path:
     """A folder of that name that is not there yet: an earlier capture is never written over."""
-    names = (name, *(f"{name}-{n:02d}" for n in range(2, 10_000)))
+    names = chain([name], (f"{name}-{n:02d}" for n in count(2)))
     return next(out / one for one in names if out / one not in taken and not (out / one).exists())

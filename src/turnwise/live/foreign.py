@@ -29,8 +29,16 @@ _INWARD = frozenset(
 _OUTWARD = frozenset({"out", "outbound", "outgoing", "tx", "sent", "send", "client", "to_server", ">", "caller"})
 _EPOCH_MS = 1e11
 """Numbers from here on are milliseconds since 1970."""
-_CALLERS = ("input_audio_buffer.", "session.update", "conversation.item.truncate", "connected", "start", "stop", "dtmf")
-"""How the names of messages begin that only a caller sends."""
+_CALLERS = frozenset(
+    {
+        *("session.update", "session.close", "transcription_session.update", "session.input_audio_buffer.append"),
+        *("input_audio_buffer.append", "input_audio_buffer.commit", "input_audio_buffer.clear"),
+        *("conversation.item.create", "conversation.item.truncate", "conversation.item.delete"),
+        *("conversation.item.retrieve", "response.create", "response.cancel", "output_audio_buffer.clear"),
+        *("connected", "start", "stop", "dtmf"),
+    }
+)
+"""Messages of the Realtime API and of Twilio that only a caller sends."""
 
 
 def read_foreign(path: Path, protocol: str) -> tuple[Header, list[Line]]:
@@ -39,7 +47,8 @@ def read_foreign(path: Path, protocol: str) -> tuple[Header, list[Line]]:
     rows = [_row(text, f"{path}, line {number}") for number, text in _texts(path)]
     if not rows:
         raise InputError("the wire log is empty", where=str(path))
-    start = min(moment for moment, _, _ in rows)
+    rows.sort(key=lambda row: row[0])  # programs that log from several threads write them out of order
+    start = rows[0][0]
     try:
         began = datetime.fromtimestamp(start / 1000, UTC) if start > _EPOCH_MS else datetime.now(UTC)
     except (ValueError, OverflowError, OSError) as error:
@@ -114,4 +123,4 @@ def _direction(row: dict[str, Any], message: Any) -> str:
     body = message.get("audioData") or message.get("AudioData") or message.get("media") or {}
     callers = isinstance(body, dict) and ("participantRawID" in body or body.get("track") == "inbound")
     metadata = str(message.get("kind", "")).lower() == "audiometadata"
-    return OUT if callers or metadata or (name.startswith(_CALLERS) and "speech_" not in name) else IN
+    return OUT if callers or metadata or name in _CALLERS else IN

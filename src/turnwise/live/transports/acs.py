@@ -8,7 +8,6 @@ their keys in camelCase, PascalCase or snake_case, so keys are compared without 
 from __future__ import annotations
 
 import json
-from binascii import a2b_base64, b2a_base64
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -25,12 +24,10 @@ from turnwise.live.messages import (
     TRANSCRIPT,
     Inbound,
 )
-from turnwise.live.transports.base import FRAME_MS, Json, Transport, plausible_rate
+from turnwise.live.transports.base import FRAME_MS, BrokenAudio, Heard, Json, Transport, pcm_bytes, plausible_rate
 
 RATE_HZ = 16_000
 FRAME_BYTES = RATE_HZ * FRAME_MS // 1000 * 2
-_SILENCE = bytes(FRAME_BYTES)
-_SILENCE_TEXT = b2a_base64(_SILENCE, newline=False).decode("ascii")
 _DELTAS = frozenset({"translation.text_delta", "control.test.response.text_delta"})
 _PARTICIPANT = ("playtoparticipant", "participant", "participantrawid", "participantid")
 _EXTRAS = {
@@ -45,7 +42,7 @@ _EXTRAS = {
 
 
 class Acs(Transport):
-    """One media stream of a call; `started` is the wall-clock time at which the scenario's clock shows 0."""
+    """One media stream of a call."""
 
     name = "acs"
     out_rate = RATE_HZ
@@ -53,13 +50,17 @@ class Acs(Transport):
     multiplexed = True
     audio_fields = (("audioData", "data"),)
 
-    def __init__(self, participants: Sequence[str], *, started: datetime | None = None) -> None:
+    def __init__(self, participants: Sequence[str]) -> None:
         super().__init__(participants)
         self.subscription_id = str(uuid4())
-        self._started_ms = round((started or datetime.now(UTC)).timestamp() * 1000)
-        self._second, self._second_text = -1, ""
+        self.begins(datetime.now(UTC))
         self._in_rate = RATE_HZ
         self._names: dict[str, str] = {}
+
+    def begins(self, started: datetime) -> None:
+        """Frames say when they were spoken, by the clock on the wall."""
+        self._started_ms = round(started.timestamp() * 1000)
+        self._second, self._second_text = -1, ""
 
     # The caller's half
 
@@ -79,20 +80,21 @@ class Acs(Transport):
         body = {
             "timestamp": self._timestamp(at_ms),
             "participantRawID": participant,
-            "data": _base64(pcm),
+            "data": self.base64(pcm),
             "silent": silent,
         }
         return {"kind": "AudioData", "audioData": body}
 
-    def frame_text(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> str:
+    def frame_parts(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> tuple[str, str, str]:
         """The frame as JSON text, character for character what `json.dumps` writes, at a fraction of the time."""
         name = self._names.get(participant)
         if name is None:
             name = self._names[participant] = json.dumps(participant)
-        return (
+        before = (
             f'{{"kind": "AudioData", "audioData": {{"timestamp": "{self._timestamp(at_ms)}", '
-            f'"participantRawID": {name}, "data": "{_base64(pcm)}", "silent": {"true" if silent else "false"}}}}}'
+            f'"participantRawID": {name}, "data": "'
         )
+        return before, self.base64(pcm), '", "silent": true}}' if silent else '", "silent": false}}'
 
     def read(self, message: Json) -> list[Inbound]:
         """What a message of the service says; keys in any spelling."""
@@ -114,9 +116,10 @@ class Acs(Transport):
         """A message as it may be kept: without its audio."""
         found: Json = {}
         for key, value in message.items():
-            if key.lower() == "audiodata" and isinstance(value, dict):
+            name = key.replace("_", "").lower()
+            if name == "audiodata" and isinstance(value, dict):
                 found[key] = {inner: part for inner, part in value.items() if inner.lower() != "data"}
-            elif not (key.lower() in {"audio", "data"} and isinstance(value, str)):
+            elif not (name in {"audio", "data"} and isinstance(value, str)):
                 found[key] = value
         return found
 
@@ -126,13 +129,22 @@ class Acs(Transport):
         """Nothing: a service waits for audio."""
         return []
 
-    def system_read(self, message: Json) -> list[tuple[str, bytes]]:
+    def system_read(self, message: Json) -> list[Heard]:
         """Audio of a caller's frame; none when it is something else, or broken."""
-        return [(found.participant, found.audio) for found in self.read(message) if found.audio and found.participant]
+        body = message.get("audioData") if isinstance(message, dict) else None
+        if isinstance(body, dict) and body.get("data") == self.silence_text:  # most frames, in the usual spelling
+            name = body.get("participantRawID")
+            if isinstance(name, str) and name and message.get("kind") == "AudioData":
+                return [Heard(name, self.silence, _flag(body.get("silent")))]
+        return [
+            Heard(found.participant, found.audio, _flag(found.details.get("silent")))
+            for found in self.read(message)
+            if found.audio and found.participant
+        ]
 
     def system_audio(self, participant: str, pcm: bytes, response_id: str) -> list[Json]:
         """Audio that is played to a participant."""
-        body = {"data": _base64(pcm), "playToParticipant": participant, "isSilent": False}
+        body = {"data": self.base64(pcm), "playToParticipant": participant, "isSilent": False}
         return [{"kind": "AudioData", "audioData": body, "response_id": response_id}]
 
     def system_text(self, participant: str, delta: str, response_id: str, at_ms: float) -> list[Json]:
@@ -168,13 +180,9 @@ class Acs(Transport):
     def _read_audio(self, message: Json, fields: Json) -> Inbound:
         body = _body(fields, "audiodata")
         try:
-            pcm = a2b_base64(body["data"], strict_mode=True)
-        except KeyError:
-            return self._invalid("audioData.data is missing", message)
-        except (TypeError, ValueError):
-            return self._invalid("audioData.data is not valid base64", message)
-        if len(pcm) % 2:
-            return self._invalid(f"audio of odd length ({len(pcm)} bytes)", message)
+            pcm = pcm_bytes(body, "data", "audioData.data")
+        except BrokenAudio as broken:
+            return self._invalid(str(broken), message)
         details = _extras(body, fields)
         if self._in_rate != RATE_HZ:
             details["sample_rate"] = self._in_rate
@@ -223,11 +231,6 @@ class Acs(Transport):
         return f"{self._second_text}.{milliseconds:03d}Z"
 
 
-def _base64(pcm: bytes) -> str:
-    # Most frames of a call are silence.
-    return _SILENCE_TEXT if pcm == _SILENCE else b2a_base64(pcm, newline=False).decode("ascii")
-
-
 def _folded(found: Mapping[str, Any]) -> Json:
     return {key.replace("_", "").lower(): value for key, value in found.items()}
 
@@ -242,6 +245,10 @@ def _name(value: object) -> str | None:
     if isinstance(value, str):
         return value or None
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _flag(value: object) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
 def _participant(*places: Json) -> str | None:

@@ -10,14 +10,30 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, TypeGuard
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 from turnwise.live.messages import Inbound
 
 Json = dict[str, Any]
 FRAME_MS = 20
 LEAST_RATE, HIGHEST_RATE = 4_000, 192_000
+
+
+class Heard(NamedTuple):
+    """Audio of a caller, as the system gets it."""
+
+    participant: str
+    pcm: bytes
+    """PCM16 at the transport's `out_rate`."""
+    silent: bool | None = None
+    """Whether the caller says that nobody speaks; None where the protocol does not say."""
+
+
+class BrokenAudio(ValueError):
+    """A message that should carry audio and does not; the text says what is wrong."""
 
 
 class Transport(ABC):
@@ -35,6 +51,13 @@ class Transport(ABC):
 
     def __init__(self, participants: Sequence[str]) -> None:
         self.participants = list(participants)
+        # Most frames of a call: compared and written often.
+        self.silence = bytes(2 * self.out_rate * FRAME_MS // 1000)
+        self.silence_text = _base64(self.encoded(self.silence))
+
+    def begins(self, started: datetime) -> None:
+        """The scenario's clock shows 0 at this moment; a protocol with wall-clock times counts from it."""
+        return
 
     def decoded(self, audio: bytes) -> bytes:
         """PCM16 from the bytes that base64 stands for in a message."""
@@ -43,6 +66,10 @@ class Transport(ABC):
     def encoded(self, pcm: bytes) -> bytes:
         """The other way round."""
         return pcm
+
+    def base64(self, pcm: bytes) -> str:
+        """Audio as a message carries it."""
+        return self.silence_text if pcm == self.silence else _base64(self.encoded(pcm))
 
     def rate_of(self, inbound: Inbound) -> int:
         """Hz of audio that was read; some systems say so themselves."""
@@ -62,9 +89,18 @@ class Transport(ABC):
     def frame(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> Json:
         """20 ms of a participant's audio; `at_ms` is the time on the scenario's clock."""
 
+    def frame_parts(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> tuple[str, str, str]:
+        """The same as text: up to the audio, the audio in base64, and the rest.
+
+        A protocol that writes it directly is faster, and frames are many.
+        """
+        audio = self.base64(pcm)
+        before, _, after = json.dumps(self.frame(participant, pcm, at_ms, silent)).partition(f'"{audio}"')
+        return f'{before}"', audio, f'"{after}'
+
     def frame_text(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> str:
-        """The same as text; a protocol that writes it directly is faster, and frames are many."""
-        return json.dumps(self.frame(participant, pcm, at_ms, silent))
+        """The same as one text."""
+        return "".join(self.frame_parts(participant, pcm, at_ms, silent))
 
     @abstractmethod
     def read(self, message: Json) -> list[Inbound]:
@@ -85,8 +121,8 @@ class Transport(ABC):
         """What the system sends once a caller is connected."""
 
     @abstractmethod
-    def system_read(self, message: Json) -> list[tuple[str, bytes]]:
-        """Audio of a caller's message, as (participant, PCM16 at `out_rate`); none for any other message."""
+    def system_read(self, message: Json) -> list[Heard]:
+        """Audio of a caller's message; none for any other message, or a broken one."""
 
     @abstractmethod
     def system_audio(self, participant: str, pcm: bytes, response_id: str) -> list[Json]:
@@ -108,3 +144,25 @@ class Transport(ABC):
 def plausible_rate(value: object) -> TypeGuard[int]:
     """Whether a number that a system sends can be a sample rate."""
     return isinstance(value, int) and not isinstance(value, bool) and LEAST_RATE <= value <= HIGHEST_RATE
+
+
+def audio_bytes(holder: Mapping[str, Any], key: str, place: str) -> bytes:
+    """What base64 in a message stands for; `place` names the field in the error."""
+    if key not in holder:
+        raise BrokenAudio(f"{place} is missing")
+    try:
+        return a2b_base64(holder[key], strict_mode=True)
+    except (TypeError, ValueError):
+        raise BrokenAudio(f"{place} is not valid base64") from None
+
+
+def pcm_bytes(holder: Mapping[str, Any], key: str, place: str) -> bytes:
+    """The same where it has to be samples of 16 bits."""
+    pcm = audio_bytes(holder, key, place)
+    if len(pcm) % 2:
+        raise BrokenAudio(f"audio of odd length ({len(pcm)} bytes)")
+    return pcm
+
+
+def _base64(audio: bytes) -> str:
+    return b2a_base64(audio, newline=False).decode("ascii")

@@ -8,7 +8,6 @@ of translation sessions are read, too; what such a session wants to be sent diff
 from __future__ import annotations
 
 import math
-from binascii import a2b_base64, b2a_base64
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -19,49 +18,26 @@ from turnwise.live.messages import (
     CONTROL,
     INVALID,
     RESPONSE_DONE,
-    SPEECH_STARTED,
-    SPEECH_STOPPED,
     STOP,
-    TEXT,
-    TEXT_DELTA,
-    TRANSCRIPT,
     Inbound,
 )
-from turnwise.live.transports.base import FRAME_MS, Json, Transport, plausible_rate
+from turnwise.live.transports.base import BrokenAudio, Heard, Json, Transport, pcm_bytes, plausible_rate
+from turnwise.live.transports.openai_events import (
+    AUDIO_EVENTS,
+    KINDS,
+    TEXT_EVENTS,
+    TRUNCATED,
+    content_index,
+    kept_event,
+    place_of,
+    text_of,
+    truncation,
+)
 
 RATE_HZ = 24_000
 _BYTES_PER_MS = RATE_HZ * 2 // 1000
-_SILENCE = bytes(FRAME_MS * _BYTES_PER_MS)
-_SILENCE_TEXT = b2a_base64(_SILENCE, newline=False).decode("ascii")
 ITEMS_REMEMBERED = 256
 """Items whose length is kept; a server that floods must not fill the memory."""
-DEEPEST = 32
-"""Levels of a message that are kept; no documented event has more than ten."""
-
-_AUDIO = frozenset({"response.output_audio.delta", "response.audio.delta", "session.output_audio.delta"})
-_TEXTS = {
-    "response.output_audio_transcript.delta": (TEXT_DELTA, "delta"),
-    "response.audio_transcript.delta": (TEXT_DELTA, "delta"),
-    "response.output_text.delta": (TEXT_DELTA, "delta"),
-    "response.text.delta": (TEXT_DELTA, "delta"),
-    "session.output_transcript.delta": (TEXT_DELTA, "delta"),
-    "response.output_audio_transcript.done": (TEXT, "transcript"),
-    "response.audio_transcript.done": (TEXT, "transcript"),
-    "response.output_text.done": (TEXT, "text"),
-    "response.text.done": (TEXT, "text"),
-    "conversation.item.input_audio_transcription.completed": (TRANSCRIPT, "transcript"),
-    "conversation.item.input_audio_transcription.delta": (CONTROL, "delta"),
-    "session.input_transcript.delta": (CONTROL, "delta"),
-}
-"""What a text is, and the field that holds it. Pieces of what the caller said are kept as control: the whole follows,
-and counting both would count it twice."""
-_TRUNCATED = "conversation.item.truncated"
-_KINDS = {
-    "input_audio_buffer.speech_started": SPEECH_STARTED,
-    "input_audio_buffer.speech_stopped": SPEECH_STOPPED,
-    "output_audio_buffer.cleared": STOP,
-}
-_SECRETS = frozenset({"client_secret", "authorization", "headers", "api_key"})
 
 
 @dataclass(slots=True)
@@ -113,11 +89,11 @@ class OpenAIRealtime(Transport):
 
     def frame(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> Json:
         """20 ms of audio; the API wants neither a time nor a name."""
-        return {"type": "input_audio_buffer.append", "audio": _base64(pcm)}
+        return {"type": "input_audio_buffer.append", "audio": self.base64(pcm)}
 
-    def frame_text(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> str:
+    def frame_parts(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> tuple[str, str, str]:
         """The frame as JSON text, character for character what `json.dumps` writes, at a fraction of the time."""
-        return f'{{"type": "input_audio_buffer.append", "audio": "{_base64(pcm)}"}}'
+        return '{"type": "input_audio_buffer.append", "audio": "', self.base64(pcm), '"}'
 
     def read(self, message: Json) -> list[Inbound]:
         """What a server event says."""
@@ -126,16 +102,16 @@ class OpenAIRealtime(Transport):
         event = message.get("type")
         if not isinstance(event, str):
             return [self._invalid("no type", message)]
-        if event in _AUDIO:
+        if event in AUDIO_EVENTS:
             return [self._read_audio(message)]
-        if event in _TEXTS:
-            return [self._read_text(*_TEXTS[event], message)]
+        if event in TEXT_EVENTS:
+            return [self._read_text(*TEXT_EVENTS[event], message)]
         if event == "response.done":
             return [self._read_done(message)]
-        if event == _TRUNCATED:
+        if event == TRUNCATED:
             return [self._read_truncated(message)]
         about = self._response_of(message)
-        return [Inbound(_KINDS.get(event, CONTROL), self._participant, None, about, details=self.kept(message))]
+        return [Inbound(KINDS.get(event, CONTROL), self._participant, None, about, details=self.kept(message))]
 
     def heard(self, participant: str | None, inbound: Inbound) -> list[Json]:
         """`conversation.item.truncate` for what a cut (`cut_ms` of the response heard) left unheard, once per item.
@@ -143,12 +119,12 @@ class OpenAIRealtime(Transport):
         Any inbound with `cut_ms` tells a cut, except the server's own `conversation.item.truncated`. Without it the
         audio was heard to the end, which the API does not want to know.
         """
-        if inbound.cut_ms is None or inbound.details.get("type") == _TRUNCATED:
+        if inbound.cut_ms is None or inbound.details.get("type") == TRUNCATED:
             return []
         left = float(max(0, inbound.cut_ms))
-        named = _text(inbound.details, "item_id") if inbound.kind == AUDIO else None
+        named = text_of(inbound.details, "item_id") if inbound.kind == AUDIO else None
         if named and named not in self._items:
-            return [_truncate(named, _index(inbound.details), left)]
+            return [truncation(named, content_index(inbound.details), left)]
         response_id = inbound.response_id or (self._items[named].response_id if named else self._latest())
         cuts = []
         for item_id, item in self._items.items():
@@ -156,7 +132,7 @@ class OpenAIRealtime(Transport):
                 continue
             if left < item.ms and not item.cut:
                 item.cut = True
-                cuts.append(_truncate(item_id, item.content_index, left))
+                cuts.append(truncation(item_id, item.content_index, left))
             left = max(0.0, left - item.ms)
         return cuts
 
@@ -166,10 +142,7 @@ class OpenAIRealtime(Transport):
 
     def kept(self, message: Json) -> Json:
         """A message as it may be kept: without its audio and without keys to the session."""
-        found = {key: _bare(value) for key, value in message.items() if not _hidden(key, value)}
-        if str(message.get("type")) in _AUDIO:
-            found.pop("delta", None)
-        return found
+        return kept_event(message)
 
     # The system's half
 
@@ -177,24 +150,26 @@ class OpenAIRealtime(Transport):
         """The session as the server opens it."""
         return [self._event("session.created", session={"object": "realtime.session", "type": "realtime"})]
 
-    def system_read(self, message: Json) -> list[tuple[str, bytes]]:
+    def system_read(self, message: Json) -> list[Heard]:
         """Audio of an `input_audio_buffer.append`; none when it is something else, or broken."""
         if not isinstance(message, dict) or message.get("type") != "input_audio_buffer.append":
             return []
+        if message.get("audio") == self.silence_text:
+            return [Heard(self._participant or "caller", self.silence)]
         try:
-            pcm = a2b_base64(message["audio"], strict_mode=True)
-        except (KeyError, TypeError, ValueError):
+            pcm = pcm_bytes(message, "audio", "audio")
+        except BrokenAudio:
             return []
-        return [(self._participant or "caller", pcm)] if pcm and len(pcm) % 2 == 0 else []
+        return [Heard(self._participant or "caller", pcm)] if pcm else []
 
     def system_audio(self, participant: str, pcm: bytes, response_id: str) -> list[Json]:
         """A piece of a response's audio."""
-        event = self._event(f"response.{self._part}.delta", **_place(response_id), delta=_base64(pcm))
+        event = self._event(f"response.{self._part}.delta", **place_of(response_id), delta=self.base64(pcm))
         return [*self._opening(response_id), event]
 
     def system_text(self, participant: str, delta: str, response_id: str, at_ms: float) -> list[Json]:
         """A piece of what that audio says."""
-        event = self._event(f"response.{self._part}_transcript.delta", **_place(response_id), delta=delta)
+        event = self._event(f"response.{self._part}_transcript.delta", **place_of(response_id), delta=delta)
         return [*self._opening(response_id), event]
 
     def system_stop(self, participant: str, response_id: str, heard_ms: float) -> list[Json]:
@@ -202,12 +177,12 @@ class OpenAIRealtime(Transport):
         cut = {"item_id": f"item_{response_id}", "content_index": 0, "audio_end_ms": round(heard_ms)}
         return [
             self._event("input_audio_buffer.speech_started", audio_start_ms=0, item_id="item_caller"),
-            self._event(_TRUNCATED, **cut),
+            self._event(TRUNCATED, **cut),
         ]
 
     def system_done(self, participant: str, response_id: str, text: str, cancelled: bool) -> list[Json]:
         """The whole text, and the end of the response with its status."""
-        place = _place(response_id)
+        place = place_of(response_id)
         item = {"id": place["item_id"], "type": "message", "role": "assistant"}
         response = {
             "id": response_id,
@@ -239,15 +214,11 @@ class OpenAIRealtime(Transport):
 
     def _read_audio(self, message: Json) -> Inbound:
         try:
-            pcm = a2b_base64(message["delta"], strict_mode=True)
-        except KeyError:
-            return self._invalid("delta is missing", message)
-        except (TypeError, ValueError):
-            return self._invalid("delta is not valid base64", message)
-        if len(pcm) % 2:
-            return self._invalid(f"audio of odd length ({len(pcm)} bytes)", message)
-        response_id, item_id = _text(message, "response_id"), _text(message, "item_id")
-        details: Json = {"content_index": _index(message)}
+            pcm = pcm_bytes(message, "delta", "delta")
+        except BrokenAudio as broken:
+            return self._invalid(str(broken), message)
+        response_id, item_id = text_of(message, "response_id"), text_of(message, "item_id")
+        details: Json = {"content_index": content_index(message)}
         rate = message.get("sample_rate")
         if plausible_rate(rate):
             details["sample_rate"] = rate
@@ -266,13 +237,13 @@ class OpenAIRealtime(Transport):
         details: Json = {key: message[key] for key in ("item_id", "content_index", "elapsed_ms") if key in message}
         if kind == CONTROL:
             details["type"] = message["type"]
-        return Inbound(kind, self._participant, None, _text(message, "response_id"), text, details=details)
+        return Inbound(kind, self._participant, None, text_of(message, "response_id"), text, details=details)
 
     def _read_done(self, message: Json) -> Inbound:
         response = message.get("response")
         if not isinstance(response, dict):
             return self._invalid("response is missing", message)
-        about, status = _text(response, "id"), _text(response, "status")
+        about, status = text_of(response, "id"), text_of(response, "status")
         return Inbound(RESPONSE_DONE, self._participant, None, about, status=status, details=self.kept(message))
 
     def _read_truncated(self, message: Json) -> Inbound:
@@ -280,7 +251,7 @@ class OpenAIRealtime(Transport):
         if isinstance(end_ms, bool) or not isinstance(end_ms, int | float) or not math.isfinite(end_ms):
             return self._invalid("audio_end_ms is missing", message)
         about, before = None, 0.0
-        item = self._items.get(_text(message, "item_id") or "")
+        item = self._items.get(text_of(message, "item_id") or "")
         if item is not None:
             item.cut = True
             about = item.response_id
@@ -293,8 +264,8 @@ class OpenAIRealtime(Transport):
     def _response_of(self, message: Json) -> str | None:
         """The response a control event is about; one that announces an item says where the item belongs."""
         response, item = message.get("response"), message.get("item")
-        about = _text(message, "response_id") or (_text(response, "id") if isinstance(response, dict) else None)
-        item_id = _text(item, "id") if isinstance(item, dict) else None
+        about = text_of(message, "response_id") or (text_of(response, "id") if isinstance(response, dict) else None)
+        item_id = text_of(item, "id") if isinstance(item, dict) else None
         if item_id and about:
             self._item(item_id, about)
         return about
@@ -312,41 +283,3 @@ class OpenAIRealtime(Transport):
 
     def _invalid(self, problem: str, message: Json) -> Inbound:
         return Inbound(INVALID, self._participant, problem=problem, details=self.kept(message))
-
-
-def _base64(pcm: bytes) -> str:
-    # Most frames of a call are silence.
-    return _SILENCE_TEXT if pcm == _SILENCE else b2a_base64(pcm, newline=False).decode("ascii")
-
-
-def _text(fields: Json, key: str) -> str | None:
-    value = fields.get(key)
-    return value if isinstance(value, str) and value else None
-
-
-def _index(fields: Json) -> int:
-    value = fields.get("content_index")
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _place(response_id: str) -> Json:
-    return {"response_id": response_id, "item_id": f"item_{response_id}", "output_index": 0, "content_index": 0}
-
-
-def _truncate(item_id: str, content_index: int, end_ms: float) -> Json:
-    # Rounded down: an end beyond the audio is an error for the server.
-    end = {"content_index": content_index, "audio_end_ms": math.floor(end_ms)}
-    return {"type": "conversation.item.truncate", "item_id": item_id, **end}
-
-
-def _hidden(key: str, value: object) -> bool:
-    return key in _SECRETS or (key == "audio" and isinstance(value, str))
-
-
-def _bare(value: Any, depth: int = 1) -> Any:
-    """A part of a message without audio and secrets, as far down as any event goes: a hostile one goes deeper."""
-    if depth > DEEPEST and isinstance(value, dict | list):
-        return None
-    if isinstance(value, dict):
-        return {key: _bare(part, depth + 1) for key, part in value.items() if not _hidden(key, part)}
-    return [_bare(part, depth + 1) for part in value] if isinstance(value, list) else value

@@ -7,20 +7,17 @@ has been played, or at once when it was cleared.
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
 from collections import Counter
 from collections.abc import Sequence
 from uuid import uuid4
 
 from turnwise.live.messages import AUDIO, CONTROL, INVALID, MARK, STOP, Inbound
 from turnwise.live.transports import mulaw
-from turnwise.live.transports.base import FRAME_MS, Json, Transport
+from turnwise.live.transports.base import BrokenAudio, Heard, Json, Transport, audio_bytes
 
 RATE_HZ = 8_000
 ACCOUNT_SID = "AC" + "0" * 32
 """Nobody's account: a server that looks it up must not find one."""
-_SILENCE = bytes(RATE_HZ * FRAME_MS // 1000 * 2)
-_SILENCE_TEXT = b2a_base64(mulaw.encode(_SILENCE), newline=False).decode("ascii")
 
 
 class Twilio(Transport):
@@ -71,7 +68,7 @@ class Twilio(Transport):
             "track": "inbound",
             "chunk": str(self._chunk),
             "timestamp": str(round(at_ms)),
-            "payload": _base64(pcm),
+            "payload": self.base64(pcm),
         }
         return {
             "event": "media",
@@ -80,15 +77,15 @@ class Twilio(Transport):
             "streamSid": self.stream_sid,
         }
 
-    def frame_text(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> str:
+    def frame_parts(self, participant: str, pcm: bytes, at_ms: float, silent: bool) -> tuple[str, str, str]:
         """The frame as JSON text, character for character what `json.dumps` writes, at a fraction of the time."""
         self._sequence += 1
         self._chunk += 1
-        return (
+        before = (
             f'{{"event": "media", "sequenceNumber": "{self._sequence}", "media": {{"track": "inbound", '
-            f'"chunk": "{self._chunk}", "timestamp": "{round(at_ms)}", "payload": "{_base64(pcm)}"}}, '
-            f'"streamSid": "{self.stream_sid}"}}'
+            f'"chunk": "{self._chunk}", "timestamp": "{round(at_ms)}", "payload": "'
         )
+        return before, self.base64(pcm), f'"}}, "streamSid": "{self.stream_sid}"}}'
 
     def read(self, message: Json) -> list[Inbound]:
         """What a message of the server says: `media`, `mark` and `clear` are all it can send."""
@@ -128,14 +125,6 @@ class Twilio(Transport):
         """The end of the call."""
         return [self._numbered("stop", {"accountSid": ACCOUNT_SID, "callSid": self.call_sid})]
 
-    def dtmf(self, digit: str) -> Json:
-        """A key that the participant pressed."""
-        return self._numbered("dtmf", {"track": "inbound_track", "digit": digit})
-
-    def rate_of(self, inbound: Inbound) -> int:
-        """Hz of the audio read: the telephone's."""
-        return self.in_rate
-
     def kept(self, message: Json) -> Json:
         """A message as it may be kept: without its audio."""
         media = message.get("media")
@@ -149,7 +138,7 @@ class Twilio(Transport):
         """Nothing: a server waits for `start`, which names the stream it answers on."""
         return []
 
-    def system_read(self, message: Json) -> list[tuple[str, bytes]]:
+    def system_read(self, message: Json) -> list[Heard]:
         """Audio of the caller's `media`; `start` says who the caller is and which stream to answer on."""
         if not isinstance(message, dict):
             return []
@@ -159,14 +148,14 @@ class Twilio(Transport):
         if message.get("event") != "media" or not isinstance(media, dict) or media.get("track") == "outbound":
             return []
         try:
-            coded = a2b_base64(media["payload"], strict_mode=True)
-        except (KeyError, TypeError, ValueError):
+            coded = audio_bytes(media, "payload", "media.payload")
+        except BrokenAudio:
             return []
-        return [(self._participant or "caller", mulaw.decode(coded))] if coded else []
+        return [Heard(self._participant or "caller", mulaw.decode(coded))] if coded else []
 
     def system_audio(self, participant: str, pcm: bytes, response_id: str) -> list[Json]:
         """Audio that is played to the caller; there is no place for the response's id."""
-        return [{"event": "media", "streamSid": self.stream_sid, "media": {"payload": _base64(pcm)}}]
+        return [{"event": "media", "streamSid": self.stream_sid, "media": {"payload": self.base64(pcm)}}]
 
     def system_text(self, participant: str, delta: str, response_id: str, at_ms: float) -> list[Json]:
         """Nothing: Twilio carries no text."""
@@ -195,13 +184,9 @@ class Twilio(Transport):
     def _read_media(self, message: Json) -> Inbound:
         media = message.get("media")
         try:
-            coded = a2b_base64(media["payload"], strict_mode=True) if isinstance(media, dict) else None
-        except KeyError:
-            coded = None
-        except (TypeError, ValueError):
-            return self._invalid("media.payload is not valid base64", message)
-        if coded is None:
-            return self._invalid("media.payload is missing", message)
+            coded = audio_bytes(media if isinstance(media, dict) else {}, "payload", "media.payload")
+        except BrokenAudio as broken:
+            return self._invalid(str(broken), message)
         # A message without a sample is kept, but must not count as the first sound of an answer.
         return Inbound(AUDIO if coded else CONTROL, self._participant, audio=mulaw.decode(coded))
 
@@ -224,8 +209,3 @@ class Twilio(Transport):
             event: body,
             "streamSid": self.stream_sid,
         }
-
-
-def _base64(pcm: bytes) -> str:
-    # Most frames of a call are silence.
-    return _SILENCE_TEXT if pcm == _SILENCE else b2a_base64(mulaw.encode(pcm), newline=False).decode("ascii")
