@@ -26,7 +26,8 @@ def test_every_run_has_a_folder_of_its_own() -> None:
     assistant = ["assistant"]
     translation = ["translation", "translation/version-2", "translation/ground-truth"]
     duplex = ["duplex", "duplex/recordings", "duplex/recordings-version-2"]
-    assert list(RUNS) == [*dialogue, *assistant, *translation, *duplex]
+    interpreting = ["interpreting", "interpreting/version-2"]
+    assert list(RUNS) == [*dialogue, *assistant, *translation, *duplex, *interpreting]
 
 
 def test_every_example_is_run() -> None:
@@ -53,6 +54,8 @@ def test_every_example_is_run() -> None:
         ("duplex", "challenge_total"),
         ("duplex/recordings", "stop_latency"),
         ("duplex/recordings-version-2", "stop_latency"),
+        ("interpreting", "barge_in"),
+        ("interpreting/version-2", "barge_in"),
     ],
 )
 def test_what_a_run_is_there_for_is_measured(folder: str, metric: str, tmp_path: Path) -> None:
@@ -109,15 +112,21 @@ def test_the_demonstration_says_what_it_played_and_where_to_look(
     monkeypatch.setattr("turnwise.demo.demo_runs", only_one_run)
     demo(out=tmp_path, examples=None, json=False)
     printed = capsys.readouterr()
-    rows = [line.split(maxsplit=3) for line in printed.out.splitlines()[-2:]]
+    lines = printed.out.splitlines()
+    first = next(n for n, line in enumerate(lines) if line.startswith("patient_correction"))
+    rows = [line.split(maxsplit=3) for line in lines[first : first + 2]]
     assert [(row[0], row[1], row[3]) for row in rows] == [
         ("patient_correction", "2/2", "played to its end"),
         ("no_barge_in", "2/2", "played to its end"),
     ]
     assert [float(row[2]) for row in rows] == pytest.approx([4.3, 5.0], abs=2 * NEAR_MS / 1000)
     where = printed.err.split("Where to look:")[1]
-    for place in ("dialogue/summary.json", "dialogue/turns.csv", "captures/patient_correction/events.jsonl"):
+    played = "captures/patient_correction"
+    for place in ("dialogue/summary.json", "dialogue/turns.csv", f"{played}/events.jsonl", f"{played}/timeline.html"):
         assert str(tmp_path / place) in where
+    result = json.loads((tmp_path / played / "barge_in.json").read_text())
+    assert result["score"] > 90  # what was played is scored, and the simulated interpreter is a good one
+    assert f"barge-in patient_correction correction: {result['score']:.1f}" in printed.err
 
 
 def test_without_its_packages_nothing_is_played(
