@@ -18,7 +18,7 @@ from turnwise.store.connect import connect
 from turnwise.store.run import INTERRUPTED
 from turnwise.store.store import Store
 from turnwise.store.upgrade import upgrade_database
-from turnwise.store.views import ALL_TURNS, DOCUMENT, drop_views
+from turnwise.store.views import DOCUMENT, OWN, drop_views
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "assistant"
 
@@ -187,7 +187,7 @@ def test_a_turn_that_was_evaluated_twice_counts_once(db: str) -> None:
     turns = {one["id"]: one["run_id"] for one in ask(store, "SELECT * FROM tuning_conversation_turns")}
     assert turns == {"s#1": first.id, "s#2": second.id}
     assert metrics(store)["s#2"]["objective_quality_score"] == pytest.approx(0.2)
-    assert len(metrics(store, ALL_TURNS)) == 3
+    assert len(metrics(store, OWN[0])) == 3
     store.end(store.reopen(store.run(second.id)), INTERRUPTED)
     turns = {one["id"]: one["run_id"] for one in ask(store, "SELECT * FROM tuning_conversation_turns")}
     assert turns == {"s#1": first.id, "s#2": first.id}
@@ -222,7 +222,7 @@ def test_sessions_that_two_systems_share_are_told_apart(db: str) -> None:
 
 def test_runs_of_other_rooms_are_not_there(store: Store, begin_run: Any, make_batch: Any) -> None:
     store.write_batch(begin_run(store), make_batch(0, [0.5]))
-    assert ask(store, f"SELECT * FROM {ALL_TURNS}") == []
+    assert ask(store, f"SELECT * FROM {OWN[0]}") == []
 
 
 # --- names that are taken ----------------------------------------------------------------------------------
@@ -239,13 +239,13 @@ def test_what_an_application_has_under_these_names_is_left_alone(db: str, kind: 
         upgrade_database(db)
     Store(db).close()
     look = inspect(engine)
-    made = {*look.get_view_names(), *look.get_table_names()} & {ALL_TURNS, *DOCUMENT}
-    assert made == {ALL_TURNS, taken}
+    made = {*look.get_view_names(), *look.get_table_names()} & {*OWN, *DOCUMENT}
+    assert made == {*OWN, taken}
     assert [one["name"] for one in look.get_columns(taken)] == ["id"]
     with engine.connect().execution_options(turnwise_write=True) as connection, connection.begin():
         drop_views(connection)
     assert inspect(engine).has_table(taken)
-    assert not inspect(engine).has_table(ALL_TURNS)
+    assert not inspect(engine).has_table(OWN[0])
     engine.dispose()
 
 
@@ -258,7 +258,7 @@ def test_a_database_of_the_first_version_gets_the_views(db: str) -> None:
         command.upgrade(config, "0001")
     assert inspect(engine).get_view_names() == []
     assert upgrade_database(db)[:2] == ("0001", "0002")
-    assert set(inspect(engine).get_view_names()) == {ALL_TURNS, *DOCUMENT}
+    assert set(inspect(engine).get_view_names()) == {*OWN, *DOCUMENT}
     engine.dispose()
     run([row("s", 1)], db)
     store = Store(db)

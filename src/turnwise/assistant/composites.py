@@ -32,9 +32,14 @@ def composite_context(profile: Profile) -> dict[str, str]:
     return {
         "objective_weights": _weights_text(profile, "objective"),
         "subjective_weights": _weights_text(profile, "subjective"),
-        "overall_weights": f"{overall.objective:g}/{overall.subjective:g}",
-        "production_ready": f"{profile.production_ready:g}",
+        "overall_weights": f"{_exact(overall.objective)}/{_exact(overall.subjective)}",
+        "production_ready": _exact(profile.production_ready),
     }
+
+
+def _exact(number: float) -> str:
+    """A number as text from which the same number comes back."""
+    return repr(number).removesuffix(".0")
 
 
 def _weights_text(profile: Profile, half: str) -> str:

@@ -19,6 +19,7 @@ from turnwise.assistant.records import Turn
 from turnwise.assistant.scales import COMPOSITES, OBJECTIVE, SUBJECTIVE, check_rating, scale_named
 from turnwise.assistant.suite import run_context
 from turnwise.assistant.turn_fields import make_turn
+from turnwise.kernel.errors import InputError
 from turnwise.kernel.metric import TURNWISE, Metric
 from turnwise.kernel.selection import Selection, select_metrics
 
@@ -105,6 +106,13 @@ def evaluate(
         patterns: the organisation's file of patterns.
         embedding: `auto`, `none`, or a folder with a model.
     """
+    if is_first_response is None:
+        raise InputError(
+            "is_first_response is missing",
+            where=PLACE,
+            expected="True or False",
+            remedy="a reply alone does not tell; record_turn(...) takes turn number 1 for the first",
+        )
     row = {
         "session_id": "live",
         "turn": 1,
@@ -112,7 +120,7 @@ def evaluate(
         "response": response,
         "chunks": search_context,
         "processing_time_ms": processing_time_ms,
-        "is_first_response": bool(is_first_response),
+        "is_first_response": is_first_response,
         "scenario": scenario,
     }
     used = evaluator(profile, None if patterns is None else str(patterns), embedding)

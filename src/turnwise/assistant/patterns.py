@@ -22,8 +22,14 @@ _FLAGS = {"turnwise": "(?im)", "javascript": "(?i)"}
 _JAVASCRIPT = {
     ".": r"[^\n\r\x{2028}\x{2029}]",
     r"\s": r"[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]",
+    **{letter: f"(?-i:[{letter.lower()}{letter.upper()}])" for letter in "sSkK"},
 }
-"""What JavaScript means by these two, where RE2 means something else."""
+"""What JavaScript means by these, where RE2 means something else: to RE2 the long s and the Kelvin sign are an s and a
+k in another case."""
+_PROBES = ("", "a b", " ")
+"""Texts in which a pattern that needs no character (`x*`, but also `\\b`) shows itself."""
+LONGEST_SHOWN = 200
+"""Characters of a match that are kept as evidence."""
 _MEMORY = 16 << 20
 """Bytes a compiled pattern may take."""
 
@@ -35,6 +41,11 @@ class Found:
     start: int
     end: int
     text: str
+
+    @property
+    def shown(self) -> str:
+        """The text as evidence: of a pattern that took in a megabyte, the beginning."""
+        return self.text if len(self.text) <= LONGEST_SHOWN else f"{self.text[: LONGEST_SHOWN - 3]}..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +96,7 @@ def check_patterns(sources: Sequence[str], dialect: Dialect, where: str) -> None
                 expected="a regular expression of RE2: no look-around, no back-references",
                 remedy="https://github.com/google/re2/wiki/Syntax lists what there is",
             ) from error
-        if compiled.search("") is not None:
+        if any((match := compiled.search(text)) and match.start() == match.end() for text in _PROBES):
             raise InputError(
                 "the pattern matches the empty text, and so every text",
                 where=where,

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -17,14 +18,30 @@ from pydantic import ValidationError
 
 from turnwise.assistant.patterns import Dialect, Patterns, check_patterns
 from turnwise.assistant.profile_file import Priorities, ProfileFile, Weights
-from turnwise.kernel.errors import InputError, near_misses, shorten
-from turnwise.kernel.metric import SPEC
+from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
+from turnwise.kernel.metric import SPEC, TURNWISE
 from turnwise.kernel.signature import digest
 
 DEFAULT = "hr"
+PROFILES = (TURNWISE, SPEC)
 LARGEST = 1_000_000
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Safe: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LONGEST_FOUND = 120
+_MERGE = "tag:yaml.org,2002:merge"
 _ABOUT_COMPOSITES = {"weights", "production_ready"}
+
+
+class _Loader(_Safe):  # type: ignore[misc]
+    """Safe, and strict: a section that stands twice would lose its first half without a word."""
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        seen: set[str] = set()
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+            if key.tag == _MERGE or key.value in seen:
+                what = "merge keys (<<) are not used here" if key.tag == _MERGE else f"{key.value!r} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, what, key.start_mark)
+            seen.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +84,19 @@ class Profile:
         return f"{self.name}:{self.digest}"
 
 
-def load_profile(patterns: Path | str | None = None, profile: str = "turnwise") -> Profile:
+def load_profile(patterns: Path | str | None = None, profile: str = TURNWISE) -> Profile:
     """A profile from a file, or one that comes with turnwise: the document's under `spec`, otherwise that of HR.
 
     Args:
         patterns: the organisation's file.
         profile: `turnwise` or `spec`.
     """
+    if profile not in PROFILES:
+        raise UsageError(
+            f"unknown profile {profile!r}",
+            expected=" or ".join(PROFILES),
+            remedy=near_misses(str(profile), PROFILES) or "--patterns names a file of patterns",
+        )
     if patterns is not None and profile == SPEC:
         raise InputError(
             "the profile 'spec' has the document's patterns",
@@ -111,7 +134,7 @@ def _from_file(path: Path) -> Profile:
 
 def _parsed(content: bytes, where: str) -> dict[str, Any]:
     try:
-        data = yaml.load(content, Loader=_Loader)  # noqa: S506 - both candidates are safe loaders
+        data = yaml.load(content, Loader=_Loader)  # noqa: S506 - it is a safe loader
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:
         mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None) or str(error)
         raise InputError(
@@ -125,7 +148,7 @@ def _parsed(content: bytes, where: str) -> dict[str, Any]:
         raise InputError(
             "the file has no sections",
             where=where,
-            found=shorten(data),
+            found=_short(data),
             expected=", ".join(ProfileFile.model_fields),
             remedy="docs/assistant.md shows the built-in file",
         )
@@ -208,15 +231,31 @@ def _checked(data: dict[str, Any], where: str) -> ProfileFile:
         raise InputError(
             "the file of patterns does not have the right shape",
             where=f"{where}: {place}",
-            found=shorten(first["input"]),
+            found=_short(first["input"]),
             expected=f"one of {', '.join(known)}" if unknown and len(first["loc"]) == 1 else first["msg"],
             remedy=(near_misses(str(first["loc"][-1]), known) if unknown else "")
             or "docs/assistant.md shows the built-in file",
         ) from error
 
 
+def _short(value: object) -> str:
+    """A part of the file as it was found; written out in full, aliases within aliases could fill the memory."""
+    brief = reprlib.Repr()
+    brief.maxlevel = 3
+    return shorten(value) if isinstance(value, str | float | int | None) else brief.repr(value)[:LONGEST_FOUND]
+
+
 def _check_scenarios(data: ProfileFile, where: str) -> None:
+    names: dict[str, str] = {}
     for name, scenario in data.scenarios.items():
+        other = names.setdefault(name.strip().casefold(), name)
+        if other != name or not name.strip():
+            raise InputError(
+                "a scenario stands twice" if name.strip() else "a scenario has no name",
+                where=f"{where}: scenarios",
+                found=f"{other!r} and {name!r}" if name.strip() else repr(name),
+                expected="every scenario once, by its name in the turns; case and blanks do not count",
+            )
         for action in scenario.actions or ():
             if action not in data.actions:
                 raise InputError(

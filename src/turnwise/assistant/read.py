@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from turnwise.assistant.turn_fields import FIELDS
 from turnwise.engine.rows import HeldRows, JsonLines, Table, opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses
+from turnwise.kernel.jsontext import JSONDecodeError, loads
 
 Row = Mapping[str, Any]
 EXPORT_HEADER = (
@@ -92,7 +93,7 @@ class ExportRows:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._table = Table(path, EXPORT_HEADER, "\t" if path.suffix.lower() == ".tsv" else ",")
+        self._table = Table(path, EXPORT_HEADER, "\t" if path.suffix.lower() == ".tsv" else None)
         self._fields = {column: _field(column) for column in self._table.columns}
         self._check()
 
@@ -110,6 +111,8 @@ class ExportRows:
 
     def _row(self, row: Row) -> Row:
         found: dict[str, Any] = {self._fields[column]: cell_text(cell) for column, cell in row.items()}
+        if str(found.get("chunks", "")).lstrip().startswith(("[", "{")):
+            found["chunks"] = _json(found["chunks"])
         if not found.get("session_id"):
             found["session_id"] = self._path.stem
         return found
@@ -140,6 +143,14 @@ def _field(column: str) -> str:
     if name in _NAMES:
         return _NAMES[name]
     return "response" if name.endswith(" response") else column
+
+
+def _json(cell: str) -> Any:
+    """What a cell with JSON holds; one that is broken stays as it is, and is refused with its place."""
+    try:
+        return loads(cell)
+    except JSONDecodeError:
+        return cell
 
 
 def cell_text(cell: str) -> str:

@@ -57,13 +57,13 @@ def without_masks(text: str, profile: Profile) -> str:
 def find_actions(masked: str, profile: Profile) -> dict[str, str]:
     """The actions that a reply suggests, each with the words that do."""
     hits = ((name, patterns.search(masked)) for name, patterns in profile.actions.items())
-    return {name: found.text for name, found in hits if found is not None}
+    return {name: found.shown for name, found in hits if found is not None}
 
 
 def find_offers(masked: str, profile: Profile) -> dict[str, str]:
     """The offers of which there should be one at a time, each with the words that make it."""
     hits = ((name, patterns.search(masked)) for name, patterns in profile.offers.items())
-    return {name: found.text for name, found in hits if found is not None}
+    return {name: found.shown for name, found in hits if found is not None}
 
 
 def missing_structure(text: str, profile: Profile) -> list[str]:
@@ -85,7 +85,7 @@ def _prefix(text: str, length: int) -> str:
 def active_because(query: str, profile: Profile) -> str | None:
     """The words that make a message one about a situation that is going on now; None for a general question."""
     found = profile.active.search(prepared(query, profile))
-    return found.text if found is not None else proper_name(query, profile)
+    return found.shown if found is not None else proper_name(query, profile)
 
 
 def asks_without_guidance(text: str, profile: Profile) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import IntegrityError
+
 from turnwise import __version__
 from turnwise.assistant.embedding import AUTO
 from turnwise.assistant.evaluator import Evaluator, ResponseMetrics, evaluator
@@ -88,7 +90,7 @@ def record_turn(
     }
     made = make_turn(row, "record_turn(...)")
     used = evaluator(profile, None if patterns is None else str(patterns), embedding)
-    into = _live_run(store, used, system, version) if run is None else _named_run(store, used, run)
+    into = _live_run(store, used, system or "", made.version) if run is None else _named_run(store, used, run)
     kept = append_batch(store, into, lambda index: _measured(used, made, index))
     return RecordedTurn(into.id, kept.items[0][2], used.measure(made))
 
@@ -98,35 +100,54 @@ def _measured(used: Evaluator, turn: Turn, index: int) -> Any:
 
 
 def _live_run(store: Store, used: Evaluator, system: str, version: str) -> Run:
-    signatures = [sign for _, sign in used.selection.signatures]
+    try:
+        return _found(store, used, system, version) or _begin(store, used, system, version)
+    except IntegrityError:  # another thread or process has begun it a moment ago
+        run = _found(store, used, system, version)
+        if run is None:
+            raise
+        return run
+
+
+def _found(store: Store, used: Evaluator, system: str, version: str) -> Run | None:
+    """The newest live run that the turn fits into."""
+    signatures = _signatures(used)
     for run in store.runs(SUITE.name):
         same = run.config.get(LIVE) and (run.system, run.version, run.profile) == (system, version, used.name)
-        if same and run.config.get("signatures") == digest(signatures):
+        if same and run.config.get("signatures") == signatures:
             return run
-    return _begin(store, used, system, version)
+    return None
+
+
+def _signatures(used: Evaluator) -> str:
+    return digest([sign for _, sign in used.selection.signatures])
 
 
 def _named_run(store: Store, used: Evaluator, name: str) -> Run:
     run = store.run(name)
-    signatures = digest([sign for _, sign in used.selection.signatures])
-    if not run.config.get(LIVE) or run.config.get("signatures") != signatures:
+    if not run.config.get(LIVE) or run.config.get("signatures") != _signatures(used):
         what = "its metrics have other settings" if run.config.get(LIVE) else "it is not a live one"
         raise UsageError(f"no turn can be added to run {run.id}", found=what, remedy="leave out run=")
     return run
 
 
 def _begin(store: Store, used: Evaluator, system: str, version: str) -> Run:
-    """A run that has finished with every turn it holds, and takes more."""
+    """A run that has finished with every turn it holds, and takes more.
+
+    Its id follows from what it is of, so that of several workers that begin it at once only one can.
+    """
     signatures = used.selection.signatures
+    of = digest([system, version, used.name, _signatures(used)])
     config = {
         LIVE: True,
-        "signatures": digest([sign for _, sign in signatures]),
+        "signatures": _signatures(used),
         "metrics": [name.partition("/")[2] for name, _ in signatures],
         "by": [list(names) for names in SUITE.groupings],
         "context": used.context,
         "resamples": RESAMPLES,
     }
     new = Run(
+        id=f"{LIVE}-{SUITE.name}-{of}",
         suite=SUITE.name,
         system=system,
         version=version,

@@ -20,6 +20,7 @@ SCORES = frozenset({*OBJECTIVE, *SUBJECTIVE, *COMPOSITES, "metrics", *("objectiv
 """Scores that came with the turns: they are measured anew, and people's ratings are given with `turnwise rate`."""
 LONGEST_DIMENSION = 80
 """A longer text in another field is no dimension."""
+LARGEST_TURN = 2**63 - 1
 _TRUE, _FALSE = frozenset({"true", "t", "yes", "1"}), frozenset({"false", "f", "no", "0"})
 _CHUNK_TEXT = ("text", "chunk_text", "content")
 _CHUNK_TITLE = ("title", "policy", "document")
@@ -62,6 +63,8 @@ def make_chunks(value: Any, where: str) -> tuple[Chunk, ...] | None:
         return None
     if isinstance(value, Mapping):  # the document's SearchContext may wrap its results
         value = next((value[name] for name in ("chunks", "results", "searchResults") if name in value), value)
+        if value is None:
+            return None
     if not isinstance(value, Sequence) or isinstance(value, str):
         expected = '[{"title": "...", "text": "...", "similarity": 0.8}, ...]'
         raise InputError("chunks is not a list", where=where, found=shorten(value), expected=expected)
@@ -76,7 +79,9 @@ def _chunk(value: Any, where: str) -> Chunk:
     if not isinstance(value, Mapping):
         expected = 'an object with "title", "text" and "similarity"'
         raise InputError("a chunk is not an object", where=where, found=shorten(value), expected=expected)
-    text, title = (next((name for name in names if name in value), names[0]) for names in (_CHUNK_TEXT, _CHUNK_TITLE))
+    text, title = (
+        next((name for name in names if value.get(name) is not None), names[0]) for names in (_CHUNK_TEXT, _CHUNK_TITLE)
+    )
     similarity = value.get("similarity")
     if similarity is not None and not _is_number(similarity):
         raise InputError(
@@ -100,11 +105,12 @@ def _session(row: Mapping[str, Any], where: str) -> str:
 def _number(row: Mapping[str, Any], where: str) -> int:
     value = row.get("turn")
     plain = value.strip() if isinstance(value, str) else value
-    if isinstance(plain, str) and plain.isascii() and plain.isdigit():
+    if isinstance(plain, str) and plain.isascii() and plain.isdigit() and len(plain) <= len(str(LARGEST_TURN)):
         plain = int(plain)
-    if not isinstance(plain, int) or isinstance(plain, bool) or plain < 0:
+    if not isinstance(plain, int) or isinstance(plain, bool) or not 0 <= plain <= LARGEST_TURN:
         what = "turn is missing" if value is None or value == "" else "turn is not a number of a turn"
-        found = None if value is None else shorten(value)
+        far = isinstance(value, int) and abs(value) > LARGEST_TURN
+        found = "a number beyond 2**63" if far else None if value is None else shorten(value)
         raise InputError(what, where=where, found=found, expected="a whole number: 1, 2, 3, ...")
     return plain
 

@@ -82,12 +82,12 @@ class Store:
     # Runs
 
     def begin(self, run: Run, metrics: Sequence[tuple[str, str]]) -> Run:
-        """Write a new run and the (full name, signature) of its metrics."""
+        """Write a new run and the (full name, signature) of its metrics; it gets an id unless it brings one."""
         started = now()
         stamp = started[:19].replace("-", "").replace(":", "").replace("T", "-")
         run = replace(
             run,
-            id=f"{stamp}-{run.suite}-{secrets.token_hex(3)}",
+            id=run.id or f"{stamp}-{run.suite}-{secrets.token_hex(3)}",
             started=started,
             updated=started,
             status=RUNNING,

@@ -45,8 +45,11 @@ class CitationAccuracy(ReplyMetric):
     def _compared(self, cited: list[str], chunks: list[Chunk], batch: TurnBatch) -> Measurement:
         passages = [passages_of(chunk.text, whole=self.is_spec) for chunk in chunks]
         evidence, best = [], []
+        compared: dict[str, list[float]] = {}  # a reply may say the same twenty times
         for sentence in cited:
-            values = closest(sentence, passages, batch.embedding.compare)
+            if sentence not in compared:
+                compared[sentence] = closest(sentence, passages, batch.embedding.compare)
+            values = compared[sentence]
             place = max(range(len(values)), key=values.__getitem__)
             best.append(values[place])
             closest_to = chunks[place].title or f"chunk {place + 1}"

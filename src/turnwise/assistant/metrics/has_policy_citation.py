@@ -23,4 +23,4 @@ class HasPolicyCitation(ReplyMetric):
         if self.excused(reading):
             return not_applicable(CLARIFYING)
         found = reading.citations
-        return yes_or_no(bool(found), citation=found[0].text if found else None)
+        return yes_or_no(bool(found), citation=found[0].shown if found else None)
