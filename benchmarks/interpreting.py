@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import turnwise
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "interpreting" / "captures"
+EXAMPLES = Path(__file__).parents[1] / "examples" / "interpreting" / "captures" / "version-2"
 
 
 def main() -> None:

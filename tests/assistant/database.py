@@ -88,3 +88,29 @@ def rate(store: Store, into: Run, turn_id: str, ratings: Mapping[str, int], rate
 
 FIVE = {"professionalism": 4, "empathy": 5, "clarity": 5, "actionability": 4, "compliance": 5}
 """The document's example: 23 / 25 = 0.92."""
+
+TABLES = """
+CREATE TABLE prompt_tuning_sessions (
+  id TEXT PRIMARY KEY, master_prompt_version TEXT, tester_name TEXT, created_at TIMESTAMPTZ DEFAULT now());
+CREATE TABLE tuning_conversation_turns (
+  id SERIAL PRIMARY KEY, session_id TEXT REFERENCES prompt_tuning_sessions, turn_number INTEGER,
+  user_message TEXT, era_response TEXT, improvement_notes TEXT, category TEXT,
+  processing_time_ms NUMERIC, search_context JSONB, is_first_response BOOLEAN, site VARCHAR(20),
+  embedding_cache BYTEA, created_at TIMESTAMP);
+ALTER TABLE tuning_conversation_turns
+ADD COLUMN metrics JSONB DEFAULT '{}'::jsonb;
+"""
+"""The document's tables; the last statement is its own."""
+
+
+def turn(session: str, number: int, reply: str | None = REPLY, metrics: str = "{}") -> str:
+    said = "NULL" if reply is None else f"$${reply}$$"
+    return (
+        "INSERT INTO tuning_conversation_turns (session_id, turn_number, user_message, era_response, metrics,"
+        f" is_first_response) VALUES ('{session}', {number}, 'What now?', {said}, '{metrics}', false);"
+    )
+
+
+SESSIONS = (
+    "INSERT INTO prompt_tuning_sessions VALUES ('abc-123', 'fc26922', 'HR partner'), ('def-456', 'ee59fe5', NULL);"
+)

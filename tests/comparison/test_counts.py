@@ -119,20 +119,22 @@ def test_wrong_options_are_named(kept: Store, options: dict[str, object], messag
 
 
 def test_how_many_more_it_would_take(kept: Store) -> None:
-    """Differences -1, 0, 1, 2: mean 0.5, sd sqrt(5/3), error sqrt(5/12); the next K at which (t + t) error is 0.5."""
+    """Differences -1, 0, 1, 2, each twice: mean 0.5, squares 10 in sum, so sd sqrt(10/7), error sd / sqrt(8).
+
+    What it takes is the next K at which (t + t) error is 0.5.
+    """
     from scipy import stats
 
-    a = toys("quality", *([float(x)] for x in (0, 0, 0, 0)))
-    b = toys("quality", *([float(x)] for x in (-1, 0, 1, 2)))
+    a = toys("quality", *([0.0] for _ in range(8)))
+    b = toys("quality", *([float(x)] for x in (-1, 0, 1, 2, -1, 0, 1, 2)))
     row = one(compared(kept, keep(kept, a), keep(kept, b)), "quality")
-    sd = (5 / 3) ** 0.5
-    assert row["detectable"] == pytest.approx((stats.t.ppf(0.975, 3) + stats.t.ppf(0.8, 3)) * sd / 2, rel=1e-5)
+    sd = (10 / 7) ** 0.5
+    assert row["detectable"] == pytest.approx((stats.t.ppf(0.975, 7) + stats.t.ppf(0.8, 7)) * sd / 8**0.5, rel=1e-5)
 
     def reach(k: int) -> float:
-        df = 3 * k / 4
+        df = 7 * k / 8
         return float(stats.t.ppf(0.975, df) + stats.t.ppf(0.8, df)) * sd / k**0.5
 
-    enough = next(k for k in range(4, 1000) if reach(k) <= 0.5)
-    assert row["needed"]["more_clusters"] == enough - 4
-    few = "too few toys differ for a p below 0.25"  # three of them: 2 of 2^3 patterns
-    assert row["sentence"] == f"no difference shown ({few}; it would take about {enough - 4} more toys)"
+    enough = next(k for k in range(8, 1000) if reach(k) <= 0.5)
+    assert row["needed"]["more_clusters"] == enough - 8
+    assert row["sentence"] == f"no difference shown (it would take about {enough - 8} more toys)"

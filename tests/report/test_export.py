@@ -152,9 +152,9 @@ def test_latex_tables(kept: Any) -> None:
     assert written.count(r"\begin{tabular}") == written.count(r"\end{tabular}")
     assert written.count(r"\toprule") == written.count(r"\bottomrule")
     assert r"joint\_goal\_accuracy" in written
-    assert r"a|b\_c \& 50 \%" in written
+    assert r"a\textbar{}b\_c \& 50 \%" in written
     assert r"95 \% interval" in written
-    assert r"dialogue/slot\_accuracy|v1" in written
+    assert r"dialogue/slot\_accuracy\textbar{}v1" in written
 
 
 def test_tables_have_the_stored_intervals(kept: Any) -> None:

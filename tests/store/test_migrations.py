@@ -21,6 +21,7 @@ from turnwise.store.connect import connect, create_tables, current_version, desc
 from turnwise.store.run import BatchRows, Run
 from turnwise.store.store import Store
 from turnwise.store.upgrade import upgrade_database
+from turnwise.store.views import DOCUMENT, OWN, drop_views
 
 WAYS = ("create_tables", "migrations")
 
@@ -37,9 +38,11 @@ def make(db: str, way: str) -> Engine:
 
 
 def described(engine: Engine) -> dict[str, Any]:
-    """Every table as the database itself describes it."""
+    """Every table and view as the database itself describes it."""
     look = inspect(engine)
     found: dict[str, Any] = {}
+    for view in sorted(look.get_view_names()):
+        found[view] = look.get_view_definition(view)
     for table in sorted(look.get_table_names()):
         if table == "alembic_version":  # alembic names its primary key in its own way
             found[table] = (
@@ -65,11 +68,12 @@ def test_both_ways_make_the_same_schema(db: str) -> None:
         engine = make(db, way)
         found.append(described(engine))
         with engine.connect().execution_options(turnwise_write=True) as connection, connection.begin():
+            drop_views(connection)
             schema.metadata.drop_all(connection)
             connection.execute(text("DROP TABLE alembic_version"))
         engine.dispose()
     by_hand, by_migrations = found
-    assert set(by_hand) == {*schema.metadata.tables, "alembic_version"}
+    assert set(by_hand) == {*schema.metadata.tables, "alembic_version", *OWN, *DOCUMENT}
     for table in by_hand:
         assert by_hand[table] == by_migrations[table], table
 

@@ -30,7 +30,8 @@ def print_table(table: Table) -> None:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(title=Text(table.title, style="bold"), box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    title = Text(printable(table.title), style="bold")
+    shown = RichTable(title=title, box=SIMPLE_HEAD, title_justify="left", pad_edge=False)
     for i, name in enumerate(table.header):
         # Only the last column, which explains, is ever broken into lines.
         last = i == len(table.header) - 1 and i not in table.numeric
@@ -43,7 +44,7 @@ def print_table(table: Table) -> None:
         return
     console.print(shown)
     for note in table.notes:
-        console.print(Text(note, style="dim"))
+        console.print(Text(printable(note), style="dim"))
 
 
 def program() -> str:

@@ -59,6 +59,9 @@ def export(
         )
     if metric is not None and golden is None:
         raise UsageError("--metric is for --golden", remedy="leave it out, or say how many examples: --golden 20")
+    if golden is not None and (by or chosen not in ("csv", "jsonl")):
+        what = "--by" if by else f"--format {chosen}"
+        raise UsageError(f"--golden writes JSON lines, which {what} does not change", remedy=f"leave {what} out")
     register_metrics()
     store = Store(db)
     try:

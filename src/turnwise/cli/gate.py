@@ -38,6 +38,7 @@ def gate(
     from turnwise.comparison.rules import read_rules
     from turnwise.comparison.selectors import choose, choose_both, one_room
     from turnwise.report.files import whole_file
+    from turnwise.report.tables import printable
     from turnwise.rooms import ROOMS, check_room, register_metrics
     from turnwise.store.store import Store
 
@@ -72,6 +73,6 @@ def gate(
         print_table(gate_table(found))
     if not found.passed:
         for outcome in (one for one in found.outcomes if not one.passed):
-            say(f"not met: {outcome.rule.name}: {outcome.message}")
+            say(printable(f"not met: {outcome.rule.name}: {outcome.message}"))
         say(summary_line(found))
         raise typer.Exit(NOT_MET)

@@ -89,6 +89,8 @@ def _entry(run: dict[str, Any], number: int, file: Path) -> dict[str, Any]:
     fields = get_suite(room).options.model_fields
     for key, value in entry.items():
         is_path = key in fields and "Path" in str(fields[key].annotation)
+        if isinstance(value, str) and "://" in value:  # a database is where it is
+            continue
         if isinstance(value, str) and (is_path or (key in fields and _beside(file, value))):
             entry[key] = str(file.parent / value)
         elif is_path and isinstance(value, list) and all(isinstance(one, str) for one in value):

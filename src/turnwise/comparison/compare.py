@@ -11,7 +11,8 @@ from turnwise.comparison.compared import Compared, make_compared, worst_first
 from turnwise.comparison.differences import Pair
 from turnwise.comparison.leaves import By
 from turnwise.comparison.sides import Name, Side, about
-from turnwise.comparison.verdicts import overall
+from turnwise.comparison.value import rollup_named
+from turnwise.comparison.verdicts import Verdict, overall
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import Output
 from turnwise.kernel.rollup import Rollup
@@ -21,6 +22,7 @@ from turnwise.stats.power import ALPHA, POWER
 from turnwise.stats.randomisation import DRAWS
 
 PAIRED, UNPAIRED, MIXED = "paired", "unpaired", "partly paired"
+ALONE = "what it would take, and what would have been found, holds for each test alone, before Holm's correction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ def compare_sides(a: Side, b: Side, options: Options | None = None) -> Compariso
     if options.rollup and not rows:
         raise _unknown_rollup(options.rollup, {rollup.name for name in names for rollup in a.outputs()[name].rollups})
     found = Comparison(a, b, _corrected(rows), _corrected(slices), tuple(told), (), cluster)
-    return replace(found, warnings=(*told, *_unpaired(found, options)), notes=tuple(_notes(found)))
+    notes = (*_notes(found), *_of_slices(found, options.by))
+    return replace(found, warnings=(*told, *_unpaired(found, options)), notes=notes)
 
 
 def _unpaired(found: Comparison, options: Options) -> list[str]:
@@ -189,7 +192,8 @@ def _check_slices(a: Side, b: Side, names: Sequence[Name], by: Sequence[By]) -> 
 def _rollups(output: Output, wanted: str | None, pair: Pair) -> list[Rollup]:
     """The roll-ups to compare: the named one, or the primary and what counts trials, where there are some."""
     if wanted is not None:
-        return [rollup for rollup in output.rollups if rollup.name == wanted]
+        named = rollup_named(output, wanted)
+        return [] if named is None else [named]
     trials = pair.trials()
     return [output.primary, *(r for r in output.rollups if r is not output.primary and 1 < r.trials <= trials)]
 
@@ -217,6 +221,8 @@ def _notes(found: Comparison) -> Iterator[str]:
     if a.universe.moved:
         yield f"{a.universe.moved} items are in another {found.cluster} in B than in A; A's counts"
     yield from _left_out(found.rows)
+    if any(row.tests > 1 and row.verdict is Verdict.NOT_SHOWN for row in found.rows):
+        yield ALONE
     for row in found.rows:
         share = row.repeats.share_of_repeats if row.repeats else None
         if share is not None and row.difference.difference and row.rollup.name == row.output.primary.name:
@@ -224,6 +230,14 @@ def _notes(found: Comparison) -> Iterator[str]:
                 f"{row.label}: {share:.0%} of the variance of the difference comes from the repeats of an item, the "
                 "rest from the items"
             )
+
+
+def _of_slices(found: Comparison, by: Sequence[By]) -> Iterator[str]:
+    """Groupings of which nothing can be shown, such as two versions by version."""
+    known = {tuple(row.group) for row in found.slices if row.difference.difference is not None}
+    for one in dict.fromkeys(by):
+        if one not in known:
+            yield f"by {', '.join(one)}: no slice has scores on both sides"
 
 
 def _left_out(rows: Sequence[Compared]) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from turnwise.kernel.metric import Direction, Output
 from turnwise.kernel.rollup import ITEM, Rollup
 from turnwise.stats.difference import Difference
 from turnwise.stats.paired import wins_ties_losses
-from turnwise.stats.power import Components, Needed, difference_components, minimum_detectable_effect, needed
+from turnwise.stats.power import ALPHA, Components, Needed, difference_components, minimum_detectable_effect, needed
 
 MOST_FLIPS = 10
+LEAST_PAIRS = 6
+"""Of five clusters all signs are the same in 2 of 32 patterns, which is more than 5 %; of six, in 2 of 64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ class Compared:
             "tests": self.tests,
             "test": gap.test.method,
             "smallest_p": gap.test.smallest,
-            "n_paired": self.found.n_a if gap.paired else 0,
+            "n_paired": self.found.n_paired,
             "n_a": self.found.n_a,
             "n_b": self.found.n_b,
             "n_only_a": pairing.n_only_a if whole else cut.n_only_a if cut else 0,
@@ -168,13 +171,29 @@ def make_compared(
         dict(zip(by, found.key, strict=True)),
         found,
         _outcomes(cut, rollup, output, sides[0].universe) if counted and cut else None,
-        minimum_detectable_effect(gap.error, gap.df),
-        needed(gap.difference, gap.error, gap.df, clusters, items),
+        None if _too_few(gap) else minimum_detectable_effect(gap.error, gap.df),
+        _at_least(needed(gap.difference, gap.error, gap.df, clusters, items), gap, items),
         _components(cut) if counted and cut and cut.repeated else None,
         cluster,
         tuple(signatures),
         gap.test.p,
     )
+
+
+def _too_few(gap: Difference) -> bool:
+    """Whether so few clusters could not have shown any difference, however large."""
+    if gap.paired:
+        return gap.clusters[0] < LEAST_PAIRS
+    return gap.test.smallest is not None and gap.test.smallest > ALPHA
+
+
+def _at_least(found: Needed, gap: Difference, items: int) -> Needed:
+    """By its error, a difference may need fewer clusters than sign flips need to show anything at all."""
+    clusters = gap.clusters[0]
+    if not gap.paired or found.clusters is None or found.clusters >= LEAST_PAIRS or clusters >= LEAST_PAIRS:
+        return found
+    more = LEAST_PAIRS - clusters
+    return Needed(LEAST_PAIRS, more, ceil(more * items / clusters))
 
 
 def _outcomes(cut: Slice, rollup: Rollup, output: Output, universe: Universe, most: int = MOST_FLIPS) -> Outcomes:

@@ -41,6 +41,19 @@ class Found:
     """Items of A that it rests on."""
     n_b: int
 
+    @property
+    def n_paired(self) -> int:
+        """Items that were compared with themselves."""
+        if not self.difference.paired:
+            return 0
+        return self.slice.n_shared if self.slice is not None and self.slice.by_part else self.n_a
+
+    @property
+    def counted(self) -> str:
+        """The items it rests on, in one number or for each side."""
+        one = self.difference.paired and self.n_a == self.n_b
+        return str(self.n_a) if one else f"{self.n_a} / {self.n_b}"
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -84,8 +97,9 @@ class Pair:
         leaf = make_leaf(self.a, self.b, first, second, rollup, by, unpaired=self.unpaired)
         other = next((one for one in second.output.rollups if one.name == rollup.name), None)
         values = first.value, first.value if self.alike else second.value
-        method = Method(leaf.pairing.paired, self.draws, first.output.no_interval or second.output.no_interval)
+        why_none = first.output.no_interval or second.output.no_interval
         for key, cut in leaf.slices.items():
+            method = Method(leaf.pairing.paired, self.draws, why_none, cut.by_part)
             if other is None or other.steps != rollup.steps or cut.voided:
                 yield self._nothing(VOIDED if cut.voided else ROLLED_DIFFERENTLY, key, leaf.pairing)
                 continue
@@ -106,8 +120,9 @@ class Pair:
             if isinstance(made, str):
                 yield self._nothing(made, key, pairing)
                 continue
-            found = difference_of_pooled(made, self.output, Method(pairing.paired, self.draws, why_none))
             here = [leaf.slices[key] for leaf in leaves.values()]
+            method = Method(pairing.paired, self.draws, why_none, any(cut.by_part for cut in here))
+            found = difference_of_pooled(made, self.output, method)
             n_a, n_b = (_items(np.concatenate([getattr(cut, side).keys[ITEM] for cut in here])) for side in ("a", "b"))
             yield Found(key, found, pairing, None, n_a, n_b)
 

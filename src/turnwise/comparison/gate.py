@@ -113,7 +113,9 @@ def check_gate(
             where=relative[0].where,
             remedy="name one: --baseline RUN",
         )
-    warnings = [f"run {one.id} is {one.status}; what was measured so far" for one in unfinished(own)]
+    warnings: list[str] = []
+    if not relative:  # otherwise said with the other differences between the two
+        warnings = [f"run {one.id} is {one.status}; what was measured so far" for one in unfinished(own)]
     sides = None
     if baseline is not None:
         sides = make_sides(baseline, run, (texts[1], texts[0]), as_repeats=as_repeats)
@@ -181,10 +183,11 @@ def _coverage(limit: float, found: SideValue) -> Check:
     if share is None:
         return _no_value(MIN_COVERAGE, limit, 0, "nothing to score")
     met = share >= limit - ROUNDING
-    counted = f"{number(share)} {'>=' if met else '<'} {limit:g} ({found.n_scored} of {found.n_applicable} scored)"
+    scored, applicable = found.counts
+    counted = f"{number(share)} {'>=' if met else '<'} {limit:g} ({scored} of {applicable} scored)"
     state = State.PASSED if met else State.FAILED
     said = f"{MIN_COVERAGE} {limit:g}: {counted}"
-    return Check(MIN_COVERAGE, limit, state, share, None, None, found.n_applicable, said)
+    return Check(MIN_COVERAGE, limit, state, share, None, None, applicable, said)
 
 
 def _difference(

@@ -46,6 +46,8 @@ class Method:
     draws: int = DRAWS
     why_none: str = ""
     """Why there can be neither interval nor test."""
+    by_part: bool = False
+    """Whether a cluster may have rows on one side only, which count there: the other side never named that slot."""
 
 
 def difference_of_rows(
@@ -65,7 +67,8 @@ def difference_of_rows(
         if isinstance(other, Pooled) and not np.allclose(made.point()[B], other.point()[B], equal_nan=True):
             points = float(made.point()[A]), float(other.point()[B])
             return _plain(*points, made, ROLLED_DIFFERENTLY, paired=method.paired)
-    return difference_of_pooled(made, output, method, _items_per_cluster(a, n))
+    sizes = np.maximum(_items_per_cluster(a, n), _items_per_cluster(b, n))
+    return difference_of_pooled(made, output, method, sizes)
 
 
 def compile_both(a: Rows, b: Rows, rollup: Rollup, value: Value, n_clusters: int) -> Pooled | Sample:
@@ -87,7 +90,8 @@ def difference_of_pooled(made: Pooled, output: Output, method: Method, sizes: Fl
         points = made.point()
         return _plain(float(points[A]), float(points[B]), made, method.why_none, paired=method.paired)
     if method.paired:
-        here = made.present.all(axis=1)  # a cluster of which a step left nothing on one side has no partner
+        # A cluster of which a step left nothing on one side has no partner.
+        here = made.present.any(axis=1) if method.by_part else made.present.all(axis=1)
         own = None if sizes is None else sizes[here]
         a, b = made.totals[here, A], made.totals[here, B]
         return paired_difference(a, b, made.value, sizes=own, bounds=bounds, draws=method.draws)

@@ -29,6 +29,13 @@ class Slice:
     """A part of the total is missing on one side, so that there is no total."""
     repeated: bool = False
     """Whether items were scored more than once."""
+    by_part: bool = False
+    """Whether it is a part of the metric's measurements (a slot), which an item may have on one side only."""
+
+    @property
+    def n_shared(self) -> int:
+        """Items that are in the slice on both sides."""
+        return len(np.intersect1d(self.a.keys[ITEM], self.b.keys[ITEM]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +69,7 @@ def make_leaf(
             own, other, moved = _same_items(own, other)
             left_a, left_b = left_a + moved[0], left_b + moved[1]
         voided = _is_voided(grouped[0], key, first) or _is_voided(grouped[1], key, second)
-        slices[key] = Slice(own, other, left_a, left_b, voided, repeated)
+        slices[key] = Slice(own, other, left_a, left_b, voided, repeated, by_part)
     return Leaf(pairing, slices)
 
 

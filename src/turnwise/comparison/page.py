@@ -114,7 +114,6 @@ def _row(row: Compared, far: float) -> list[Cell]:
     name = " / ".join(row.group.values()) if row.group else row.label
     aside = "" if row.group else f"<small>{text(row.rollup.name)}</small>"
     between = f"[{number(limits.low)}, {number(limits.high)}]" if limits.low is not None else "–"
-    n = str(row.found.n_a) if gap.paired else f"{row.found.n_a} / {row.found.n_b}"
     return [
         Cell(_breakable(name) + aside, name),
         figure_cell(gap.a),
@@ -126,7 +125,7 @@ def _row(row: Compared, far: float) -> list[Cell]:
         Cell(f'<span title="{text(gap.test.method)}">{p_value(gap.test.p)}</span>', gap.test.p, "number"),
         Cell(p_value(row.p), row.p, "number"),
         words("–" if counts is None else f"{counts.wins} / {counts.ties} / {counts.losses}"),
-        Cell(text(n), float(row.found.n_a), "number"),
+        Cell(text(row.found.counted), float(row.found.n_a), "number"),
     ]
 
 

@@ -80,6 +80,10 @@ def make_rules(given: Mapping[str, Any] | Sequence[Mapping[str, Any]], where: st
     several = [given] if isinstance(given, Mapping) else list(given)
     if not several:
         raise UsageError("there is no rule", where=where, expected=SHAPE)
+    for number, one in enumerate(several):
+        if not isinstance(one, Mapping):
+            what = "a rule is a mapping of keys and values"
+            raise UsageError(what, where=f"{where}[{number}]", found=shorten(one), expected=SHAPE)
     return [_rule(dict(one), f"{where}[{number}]", {}) for number, one in enumerate(several)]
 
 
@@ -153,13 +157,35 @@ def _text(values: Mapping[str, Any], name: str, where: str, lines: Mapping[str, 
 
 
 def _limit(value: Any, name: str, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise UsageError(f"{name} is not a number", where=where, found=shorten(value), expected="a number such as 0.85")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not _is_finite(value):
+        raise UsageError(
+            f"{name} is not a number",
+            where=where,
+            found=shorten(value),
+            expected="a number such as 0.85",
+            remedy=_without_quotes(value),
+        )
     if name in RELATIVE and value < 0:
         raise UsageError(f"{name} is a margin", where=where, found=f"{value:g}", expected="0 or more")
     if name == MIN_COVERAGE and not 0 <= value <= 1:
         raise UsageError(f"{name} is a share", where=where, found=f"{value:g}", expected="0 to 1")
     return float(value)
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number beyond what a float holds
+        return False
+
+
+def _without_quotes(value: Any) -> str | None:
+    """How a number is written that YAML reads as text."""
+    try:
+        number = float(value) if isinstance(value, str) else float("nan")
+    except ValueError:
+        return None
+    return f"write it without quotes, and a power of ten with a point: {number}" if isfinite(number) else None
 
 
 def _group(value: Any, where: str) -> dict[str, str]:

@@ -35,7 +35,7 @@ class Chosen:
 def choose(store: Store, text: str) -> list[Chosen]:
     """The runs that a side names, the oldest first."""
     found: dict[int, Chosen] = {}
-    for part in (one.strip() for one in text.split(",")):
+    for part in _parts(store, text):
         if not part:
             raise UsageError(f"{text!r} names no run before or after a comma", expected="RUN, or RUN,RUN")
         for chosen in _choose_one(store, part):
@@ -43,6 +43,21 @@ def choose(store: Store, text: str) -> list[Chosen]:
             whole = before is not None and before.version != chosen.version
             found[chosen.run.key] = replace(chosen, version=None) if whole else chosen
     return [found[key] for key in sorted(found)]
+
+
+def _parts(store: Store, text: str) -> list[str]:
+    """What stands between the commas, unless they belong to the name of a system or version."""
+    parts = [one.strip() for one in text.split(",")]
+    kind, _, name = text.strip().partition(":")
+    if len(parts) > 1 and kind in (VERSION, SYSTEM):
+        runs = _finished(store)
+        if kind == VERSION:
+            whole = name in {run.version for run in runs} or bool(_runs_with_items(store, name))
+        else:
+            whole = name in {one for run in runs for one in (run.system, f"{run.system}@{run.version}")}
+        if whole:
+            return [text.strip()]
+    return parts
 
 
 def choose_both(store: Store, a: str, b: str, room: str | None = None) -> tuple[list[Chosen], list[Chosen]]:

@@ -100,11 +100,19 @@ def explanations(rows: Sequence[Compared]) -> list[str]:
 
 
 def detectable(row: Compared) -> str:
-    """What would have been found, where nothing was; empty where even the largest difference might not have been."""
-    found = row.detectable
+    """What would have been found, where nothing was; empty where that cannot be claimed.
+
+    It cannot where even the largest difference might not have been found, where too few clusters differ for any p
+    below 0.05, and where a difference as large was seen and not shown.
+    """
+    found, test = row.detectable, row.difference.test
     low, high = row.output.range
-    beyond = found is not None and low is not None and high is not None and found > high - low
-    if found is None or beyond or row.verdict is not Verdict.NOT_SHOWN:
+    if found is None or row.verdict is not Verdict.NOT_SHOWN:
+        return ""
+    beyond = low is not None and high is not None and found > high - low
+    open_ = test.smallest is not None and test.smallest > ALPHA
+    seen = abs(row.difference.difference or 0.0) >= found and (test.p or 0.0) > ALPHA
+    if beyond or open_ or seen:
         return ""
     return f"a difference of {number(found)} would have been found with a chance of {POWER:.0%}"
 
@@ -149,9 +157,8 @@ def _numbers(row: Compared) -> list[str]:
 
 
 def _counts(row: Compared) -> list[str]:
-    n = str(row.found.n_a) if row.difference.paired else f"{row.found.n_a} / {row.found.n_b}"
     outcomes = row.outcomes
-    return [n, "–" if outcomes is None else f"{outcomes.wins}/{outcomes.ties}/{outcomes.losses}"]
+    return [row.found.counted, "–" if outcomes is None else f"{outcomes.wins}/{outcomes.ties}/{outcomes.losses}"]
 
 
 def as_plain_text(found: Comparison) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy import select
 from turnwise.comparison.sides import Name, Side
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import Output
-from turnwise.kernel.rollup import BoolArray, Pooled, Rollup, Sample, compile_rollup
+from turnwise.kernel.rollup import MEAN, BoolArray, Pooled, Rollup, Sample, compile_rollup
 from turnwise.kernel.score import Status
 from turnwise.report.derive import Rolled, derived_after_rollup, no_interval
 from turnwise.report.intervals import pooled_rollup_intervals, rollup_intervals
@@ -43,11 +43,19 @@ class SideValue:
     """Scored, or missing although the question arises."""
     n_total: int
     missing: Mapping[str, int]
+    thinnest: tuple[int, int] | None = None
+    """Of a number made after roll-up: scored and applicable scores of the input that lacks the most."""
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """Scores that are there, and those that could be."""
+        return (self.n_scored, self.n_applicable) if self.thinnest is None else self.thinnest
 
     @property
     def coverage(self) -> float | None:
         """The share of scores that are there, of those that could be; None where the question arises nowhere."""
-        return self.n_scored / self.n_applicable if self.n_applicable else None
+        scored, applicable = self.counts
+        return scored / applicable if applicable else None
 
 
 def find_output(side: Side, metric: str, output: str | None, where: str | None = None) -> tuple[Name, Output]:
@@ -77,15 +85,24 @@ def find_rollup(metric: str, output: Output, rollup: str | None, where: str | No
     """The roll-up that is meant: the named one, or the primary."""
     if rollup is None:
         return output.primary
-    names = [one.name for one in output.rollups]
-    if rollup not in names:
+    found = rollup_named(output, rollup)
+    if found is None:
+        names = [one.name for one in output.rollups]
         raise UsageError(
             f"{metric} has no roll-up {rollup!r}",
             where=where,
             expected=", ".join(names),
             remedy=near_misses(rollup, names) or None,
         )
-    return output.rollups[names.index(rollup)]
+    return found
+
+
+def rollup_named(output: Output, name: str) -> Rollup | None:
+    """The roll-up of that name; `mean` is also the plain mean over items that most metrics call `micro`."""
+    named = next((one for one in output.rollups if one.name == name), None)
+    if named is None and name == MEAN.name:
+        return next((one for one in output.rollups if one.steps == MEAN.steps), None)
+    return named
 
 
 def side_value(side: Side, name: Name, output: Output, rollup: Rollup, group: Group | None = None) -> SideValue:
@@ -96,7 +113,7 @@ def side_value(side: Side, name: Name, output: Output, rollup: Rollup, group: Gr
     if node is None:
         return SideValue(None, NOTHING, None, 0, 0, 0, {})
     if isinstance(node, Rolled):
-        return _of_rolled(side, node, output, by, key)
+        return replace(_of_rolled(side, node, output, by, key), thinnest=_thinnest(side, node, by, key))
     missing_dimension = next((one for one in by if not has_dimension(node, side.items, one)), None)
     if missing_dimension is not None:
         known = ", ".join(side.items.dimensions) or "no dimension"
@@ -141,6 +158,20 @@ def _of_rolled(side: Side, rolled: Rolled, output: Output, by: tuple[str, ...], 
         interval = pooled_rollup_intervals(pooled, output, _resampler(side, n))[0]
         return SideValue(value, interval, _error(pooled, interval), 1, 1, 1, missing)
     return SideValue(None, NOTHING, None, 0, 0, 0, {})
+
+
+def _thinnest(side: Side, rolled: Rolled, by: tuple[str, ...], key: tuple[str, ...]) -> tuple[int, int] | None:
+    """Scored and applicable scores of the measured input with the smallest share of them."""
+    found: list[tuple[int, int]] = []
+    for node in rolled.inputs.values():
+        if isinstance(node, Rolled):
+            inner = _thinnest(side, node, by, key)
+            found += [inner] if inner is not None else []
+        elif all(has_dimension(node, side.items, one) for one in by):
+            scored, asked = group_rows(node, side.items, by), group_rows(_only_where_asked(side, node), side.items, by)
+            n = int((scored.groups == scored.keys.index(key)).sum()) if key in scored.keys else 0
+            found.append((n, asked.n_total[asked.keys.index(key)] if key in asked.keys else 0))
+    return min((one for one in found if one[1]), key=lambda one: one[0] / one[1], default=None)
 
 
 def _resampler(side: Side, n: int) -> Resampler:

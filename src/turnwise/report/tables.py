@@ -10,7 +10,8 @@ from typing import Any
 from turnwise.kernel.metric import COMPONENT
 
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
-_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--"}
+_LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$"}
+_LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other signs in TeX's old encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,8 @@ def as_text(table: Table) -> str:
         ]
         return "  ".join(cells).rstrip()
 
-    return "\n".join([table.title, line(table.header), *(line(row) for row in table.rows), *table.notes])
+    notes = [printable(note) for note in table.notes]
+    return "\n".join([printable(table.title), line(table.header), *(line(row) for row in table.rows), *notes])
 
 
 def as_markdown(table: Table) -> str:
@@ -148,16 +150,16 @@ def as_markdown(table: Table) -> str:
 
 def _markdown(text: str) -> str:
     """Text that stays one cell and stays text."""
-    flat = " ".join(str(text).split())
-    for character in "\\|*":
+    flat = printable(" ".join(str(text).split()))
+    for character in "\\|*`":
         flat = flat.replace(character, f"\\{character}")
-    return flat.replace("<", "&lt;")
+    return flat.replace("](", "]\\(").replace("<", "&lt;")  # neither a link nor a picture
 
 
 def as_latex(table: Table) -> str:
     """A booktabs table."""
     columns = "".join("r" if i in table.numeric else "l" for i in range(len(table.header)))
-    notes = " ".join(f"{_latex(note)}." for note in table.notes)
+    notes = " ".join(f"{_latex(note).removesuffix('.')}." for note in table.notes)
     return "\n".join(
         [
             r"\begin{table}",
@@ -181,7 +183,8 @@ def _latex_row(row: Sequence[str]) -> str:
 
 
 def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in " ".join(str(text).split()))
+    flat = " ".join(str(text).split())
+    return "".join(_LATEX.get(c, c if c.isprintable() else "?") for c in flat)  # TeX stops at control characters
 
 
 def as_html(table: Table) -> str:

@@ -178,11 +178,18 @@ def wins_ties_losses(a: FloatArray, b: FloatArray, *, higher_is_better: bool = T
 
 
 def _evened(a: FloatArray, b: FloatArray, value: Value) -> tuple[FloatArray, FloatArray]:
-    """Scale the totals of a ratio, the last of two statistics being the denominator, to equal denominators in sum."""
+    """Scale the totals of a ratio, the last of two statistics being the denominator, to equal denominators in sum.
+
+    Only where A and B differ in every cluster that has anything: otherwise the plain exchange errs on the safe side.
+    """
     if a.shape[1] != 2:
         return a, b
     sums = a[:, 1].sum(), b[:, 1].sum()
     if min(sums) <= 0 or sums[0] == sums[1]:
+        return a, b
+    if ((a == b).all(axis=1) & a.any(axis=1)).any():
+        # Scaled, clusters in which A and B are the same would differ, all in one direction: one bad dialogue beside
+        # forty that are alike would count as forty differences.
         return a, b
     for totals in (a, b):  # a plain function of two statistics may depend on their scale
         once, twice = pooled_value(totals, value), pooled_value(2 * totals, value)

@@ -15,6 +15,8 @@ from turnwise.stats.randomisation import DRAWS, SEED
 from turnwise.stats.student import t_quantile
 from turnwise.stats.unpaired import mover, unpaired_test
 
+EVEN = "sign flips by cluster: as many values up to the common percentile in A and B"
+
 
 def percentile_difference(
     a: FloatArray,
@@ -60,6 +62,8 @@ def percentile_difference(
     under = _counts(a, a_clusters, limit), _counts(b, b_clusters, limit)
     if paired:
         test = paired_test(*under, _share, draws=draws, seed=seed)
+        if np.array_equal(*under) and not np.array_equal(a, b):  # the counts are the same, and the values are not
+            test = Significance(1.0, f"{EVEN} in all of {counts[0]} clusters", 1.0)
     else:
         test = unpaired_test(*under, _share, draws=draws, seed=seed)
     if paired and np.array_equal(a, b):
