@@ -79,7 +79,9 @@ def test_a_suite_file(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "own.yaml").write_text("length: {min_words: 1, max_words: 3}\n", encoding="utf-8")
     (tmp_path / "turns.jsonl").write_text(json.dumps(TURN) + "\n", encoding="utf-8")
     suite = tmp_path / "suite.yaml"
-    suite.write_text("runs: [{room: assistant, turns: turns.jsonl, patterns: own.yaml, version: v}]\n", encoding="utf-8")
+    suite.write_text(
+        "runs: [{room: assistant, turns: turns.jsonl, patterns: own.yaml, version: v}]\n", encoding="utf-8"
+    )
     cli("run", suite, "--db", tmp_path / "runs.sqlite")
     shown = cli("show", "latest", "--db", tmp_path / "runs.sqlite", "--json").json()
     assert {one["value"] for one in shown["results"] if one["metric"] == "response_length_appropriate"} == {1.0}

@@ -25,8 +25,8 @@ records of whole clusters, each with its `unit`; `exemplary()`, records whose re
 `batch(records, index)`; `examples()` and `example_batch(records)`; and the systems `perfect`, `silent` and
 `never_silent`, each from records to the same records with other predictions.
 
-It may offer GIVEN_BY_PEOPLE, metrics that people score and code does not, with the reason; OTHER_CONTEXTS, settings of a
-run under which the contract holds, too; `aim(name, output, unit)`, what the perfect system gets where the end of the
+It may offer GIVEN_BY_PEOPLE, metrics that people score and code does not, with the reason; OTHER_CONTEXTS, settings of
+a run under which the contract holds, too; `aim(name, output, unit)`, what the perfect system gets where the end of the
 range is no aim; and `asks(name, output, unit)`, whether a metric is about such a unit at all."""
 
 

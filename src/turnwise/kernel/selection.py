@@ -52,7 +52,9 @@ def select_metrics(
         if isinstance(metric, Derived):
             metric = replace(metric, settings=settings[name])
             made_of = digest([signs[f"{room}/{i.metric}"] for i in metric.inputs])
-            signs[name] = signature(name, metric.spec.version, profile, {**metric.values, **metric.context, "inputs": made_of})
+            signs[name] = signature(
+                name, metric.spec.version, profile, {**metric.values, **metric.context, "inputs": made_of}
+            )
             selection.derived.append((metric, signs[name]))
         else:
             selection.metrics.append(metric(settings[name]))
