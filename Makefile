@@ -86,10 +86,11 @@ $(VENV)/installed-run: requirements/run.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@
 
-$(VENV)/installed-test: requirements/test.txt requirements/neural.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed-test: requirements/test.txt requirements/neural.txt requirements/dspy.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -r requirements/test.txt
 	$(PIP) install "$$(grep '^torch==' requirements/neural.txt)"
 	$(PIP) install --no-deps -r requirements/neural.txt
+	$(PIP) install --no-deps -r requirements/dspy.txt
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/installed-run
 

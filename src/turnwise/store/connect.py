@@ -21,6 +21,7 @@ from sqlalchemy.pool import StaticPool
 
 from turnwise.kernel.errors import StoreError, UsageError
 from turnwise.store.schema import HEAD, metadata
+from turnwise.store.views import create_views
 
 BUSY_SECONDS = 60
 MEMORY = ":memory:"
@@ -202,6 +203,7 @@ def create_tables(connection: Connection) -> None:
                 remedy="choose another database with --db",
             )
         metadata.create_all(connection)
+        create_views(connection)
         connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
         connection.execute(text("INSERT INTO alembic_version VALUES (:head)"), {"head": HEAD})
 

@@ -1,6 +1,7 @@
 """The tables. JSON is kept as text, so that both databases hold, and give back, the same bytes.
 
-A change here needs a migration in `migrations/versions` and a new `HEAD`; a test compares the two.
+A change here needs a migration in `migrations/versions` and a new `HEAD`; a test compares the two. The views on them
+(`views.py`) must be dropped before it, and created anew after it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0001"
+HEAD = "0002"
 """The migration that the tables below correspond to."""
 
 metadata = MetaData(

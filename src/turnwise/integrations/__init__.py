@@ -1,0 +1,1 @@
+"""turnwise inside other tools. Each module needs the extra of its name."""
