@@ -60,7 +60,7 @@ def run_room(
     for path in outcome.files[:MOST_NAMED]:
         say(f"wrote {path}")
     if len(outcome.files) > MOST_NAMED:
-        say(f"wrote {len(outcome.files) - MOST_NAMED} more files below {options.out}")
+        say(f"and {len(outcome.files) - MOST_NAMED} more below {options.out}")
     say(f"kept as run {outcome.run.id}; slice it with: {program()} show {outcome.run.id}{store.option} --by DIMENSION")
     return summary
 

@@ -6,6 +6,7 @@ that does not read for some seconds has stalled. What the system sends is handed
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -15,6 +16,8 @@ from turnwise.live.address import Address
 from turnwise.live.masked import MaskedFrames
 from turnwise.live.outbox import Outbox
 
+STARTING_S, RETRY_S = 3.0, 0.2
+"""How long a system that refuses the connection may still be starting, and how often it is tried."""
 PING_S = 5.0
 """How often the system is asked whether it is still there, and how long it may take to say so, or to read."""
 LARGEST = 16 << 20
@@ -100,6 +103,19 @@ def prompt(kind: type[Any]) -> type[Any]:
     return Prompt
 
 
+async def _entered(socket: Callable[[], Any], stack: AsyncExitStack) -> Any:
+    """An open connection; a system that is just starting is given some seconds to listen."""
+    patience = asyncio.get_running_loop().time() + STARTING_S
+    while True:
+        try:
+            return await stack.enter_async_context(socket())
+        except OSError as error:
+            refused = isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error)
+            if not refused or asyncio.get_running_loop().time() >= patience:
+                raise
+            await asyncio.sleep(RETRY_S)
+
+
 async def connect_to(
     address: Address, timeout_s: float, outbox: Outbox, masked: MaskedFrames, stack: AsyncExitStack
 ) -> Connection:
@@ -107,21 +123,23 @@ async def connect_to(
     from websockets.asyncio.client import ClientConnection, connect
     from websockets.exceptions import InvalidHandshake, InvalidMessage, InvalidURI
 
-    socket = connect(
-        address.url,
-        additional_headers=address.headers,
-        ssl=address.ssl,
-        max_size=LARGEST,
-        open_timeout=min(10.0, timeout_s),
-        close_timeout=1,
-        ping_interval=PING_S,
-        ping_timeout=PING_S,
-        compression=None,
-        create_connection=prompt(ClientConnection),
-        proxy=None if address.is_loopback else True,
-    )
+    def socket() -> Any:
+        return connect(
+            address.url,
+            additional_headers=address.headers,
+            ssl=address.ssl,
+            max_size=LARGEST,
+            open_timeout=min(10.0, timeout_s),
+            close_timeout=1,
+            ping_interval=PING_S,
+            ping_timeout=PING_S,
+            compression=None,
+            create_connection=prompt(ClientConnection),
+            proxy=None if address.is_loopback else True,
+        )
+
     try:
-        return Connection(await stack.enter_async_context(socket), outbox, masked)
+        return Connection(await _entered(socket, stack), outbox, masked)
     except TimeoutError:
         raise Ended("the system did not answer the call") from None
     except InvalidURI as error:
