@@ -199,5 +199,5 @@ def test_a_metric_of_another_kind_of_unit_is_refused_before_anything_runs(regist
 def test_results_on_other_data_are_not_compared() -> None:
     one, other = records(), records()
     other["references"][0] = {**other["references"][0], "state": WRONG}
-    with pytest.raises(turnwise.UsageError, match="different data"):
+    with pytest.raises(turnwise.UsageError, match="not the same data"):
         turnwise.evaluate(one).compare(turnwise.evaluate(other))
