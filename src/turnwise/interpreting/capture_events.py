@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from codecs import BOM_UTF8
 from collections import Counter
-from itertools import chain
+from hashlib import sha256
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -42,20 +42,19 @@ def is_time(value: object) -> TypeGuard[float]:
     return is_number and 0 <= value <= LATEST  # type: ignore[operator]
 
 
-def check_events(folder: Path) -> None:
-    """See that the events are there, and that at least one can be read if there are any.
+def check_events(folder: Path) -> str:
+    """See that the events are there, and that at least one can be read if there are any; a hash of them.
 
     Raises:
         InputError: they are not.
     """
     data = bytes_of(folder / EVENTS_FILE)
-    lines = (line for line in data.split(b"\n") if line.strip())
-    first = next(lines, None)
-    if first is not None and not any(isinstance(_parsed(line), dict) for line in chain((first,), lines)):
-        where = f"{folder.name}/{EVENTS_FILE}"
-        raise InputError(
-            f"no line of {EVENTS_FILE} is a JSON object", where=where, found=shorten(first.decode("utf-8", "replace"))
-        )
+    first, _, rest = data.strip().partition(b"\n")
+    usable = isinstance(_parsed(first), dict) or any(isinstance(_parsed(line), dict) for line in rest.split(b"\n"))
+    if first and not usable:
+        where, found = f"{folder.name}/{EVENTS_FILE}", shorten(first.decode("utf-8", "replace"))
+        raise InputError(f"no line of {EVENTS_FILE} is a JSON object", where=where, found=found)
+    return sha256(data).hexdigest()[:16]
 
 
 def lines_of(path: Path, notes: Counter[str]) -> list[Json]:

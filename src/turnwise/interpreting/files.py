@@ -8,17 +8,20 @@ from typing import Any
 
 from turnwise.interpreting.barge_in import NAME
 from turnwise.interpreting.drawing import drawn_call
+from turnwise.interpreting.metrics import ROOM
 from turnwise.interpreting.picture import timeline_svg
 from turnwise.interpreting.records import CAPTURE, TURN
 from turnwise.interpreting.timeline_page import write_timeline_page
 from turnwise.kernel.jsontext import loads
 from turnwise.report.files import make_folder, whole_file, write_json
+from turnwise.report.summary import run_selection
 from turnwise.store.reading import stream_items_with_scores
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
 BARGE_IN_FILE, TURNS_FILE = "barge_in.json", "turns.json"
 PICTURE_FILE, PAGE_FILE = "timeline.svg", "timeline.html"
+BARGE_IN = f"{ROOM}/{NAME}"
 Json = dict[str, Any]
 
 
@@ -39,7 +42,9 @@ def calls_of(store: Store, run: Run) -> Iterator[tuple[str, Json, Json | None, l
     """Every call with what was kept of it: the result of its barge-ins, and its turns."""
     call: tuple[str, Json, Json | None] | None = None
     turns: list[Json] = []
-    for item, scores in stream_items_with_scores(store, run, with_content=True):
+    metrics = run_selection(store, run).metrics
+    others = {(m.spec.full_name, output.name) for m in metrics for output in m.outputs} - {(BARGE_IN, "value")}
+    for item, scores in stream_items_with_scores(store, run, with_content=True, without=others):
         content = loads(item["content"]) if item["content"] else {}
         if item["kind"] == CAPTURE:
             if call is not None:

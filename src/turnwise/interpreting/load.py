@@ -53,8 +53,11 @@ class CaptureSource:
         for key, folder in self._named():
             try:
                 call = self._with_scenario(read_head(folder, key))
-                check_events(folder)
-                self._files += [(f"{key}/{name}", _hash(folder / name)) for name in (CAPTURE_FILE, EVENTS_FILE)]
+                events = check_events(folder)
+                self._files += [
+                    (f"{key}/{CAPTURE_FILE}", _hash(folder / CAPTURE_FILE)),
+                    (f"{key}/{EVENTS_FILE}", events),
+                ]
             except InputError as error:
                 refused.append((key, error))
                 continue

@@ -112,6 +112,8 @@ class Capture:
         self.reason: str | None = None
         self.ended_ms: float | None = None
         self.clock: Json = {}
+        self.lateness: list[float] = []
+        """Milliseconds by which each frame was late; only their summary is written."""
         self._put, self._get = put, get
         shared = [None] if transport.multiplexed else header.participants
         self.transports: dict[str | None, Transport] = {

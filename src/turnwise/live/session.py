@@ -126,6 +126,7 @@ class Session:
         capture.reason = None if reason is None else self.address.hushed(reason)
         capture.ended_ms = call.clock.now if call else 0.0
         capture.clock = call.clock.summary() if call else {}
+        capture.lateness = call.clock.lateness if call else []
         if call:
             with suppress(OSError):  # a full disk has been named, or will be
                 call.all_over(capture.ended_ms)
