@@ -1,6 +1,8 @@
 """Scoring stored captures with every metric, against `json.loads` on their event lines in the same run.
 
-The captures are copies of those of `examples/interpreting/captures`. `--captures` makes it shorter.
+The captures are copies of five calls to the simulated interpreter, as `turnwise drive` keeps them. `--from DIR` takes others
+(`examples/interpreting/captures/version-2` has no raw messages, so that there is less to parse and as much to score), and
+`--captures N` fewer.
 """
 
 from __future__ import annotations
@@ -13,18 +15,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import turnwise
+from turnwise.live.behaviours import behaviour_named
+from turnwise.live.rehearsal import rehearse
+from turnwise.live.scenario import load_scenarios
 
-EXAMPLES = Path(__file__).parents[1] / "examples" / "interpreting" / "captures" / "version-2"
+EXAMPLES = Path(__file__).parents[1] / "examples" / "interpreting"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--captures", type=int, default=10_000)
-    parser.add_argument("--from", dest="source", type=Path, default=EXAMPLES)
+    parser.add_argument("--from", dest="source", type=Path)
     given = parser.parse_args()
     with TemporaryDirectory() as name:
         folder = Path(name) / "captures"
-        copied(given.source, folder, given.captures)
+        copied(given.source or driven(Path(name) / "driven"), folder, given.captures)
         lines = [line for file in folder.glob("*/events.jsonl") for line in file.read_bytes().splitlines()]
         start = time.perf_counter()
         for line in lines:
@@ -38,6 +43,13 @@ def main() -> None:
     rows = len(result.summary["results"])
     print(f"{given.captures} captures, {count} events, {size / 1e6:.0f} MB, {rows} results")
     print(f"json.loads {loads:.1f} s, scoring {scoring:.1f} s: {scoring / loads:.2f} times (goal: at most 4)")
+
+
+def driven(folder: Path) -> Path:
+    """The example scenarios, played once to a good interpreter."""
+    scenarios = load_scenarios([EXAMPLES])
+    rehearse(scenarios, behaviour_named("good"), "acs", folder, parallel=len(scenarios))
+    return folder
 
 
 def copied(source: Path, folder: Path, count: int) -> None:
