@@ -1,8 +1,8 @@
 """Scoring stored captures with every metric, against `json.loads` on their event lines in the same run.
 
-The captures are copies of five calls to the simulated interpreter, as `turnwise drive` keeps them. `--from DIR` takes others
-(`examples/interpreting/captures/version-2` has no raw messages, so that there is less to parse and as much to score), and
-`--captures N` fewer.
+The captures are copies of five calls to the simulated interpreter, as `turnwise drive` keeps them. `--from DIR` takes
+others: those of `examples/interpreting/captures/version-2` have no raw messages, so that there is less to parse and as
+much to score. `--captures N` makes it shorter.
 """
 
 from __future__ import annotations
