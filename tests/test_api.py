@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,8 +73,8 @@ def test_a_value_that_is_not_there(result: turnwise.Result, arguments: tuple[str
 
 
 def test_scores(result: turnwise.Result) -> None:
-    # 22 outputs of exchanges, 2 of dialogues
-    assert len(result.scores) == 52 * 22 + 12 * 2
+    # 22 outputs of exchanges, and that there is no judge; 2 of dialogues
+    assert len(result.scores) == 52 * (22 + 1) + 12 * 2
     wrong = next(s for s in result.scores if s.unit.id == "hotel-02/1" and s.metric == "dialogue/joint_goal_accuracy")
     assert (wrong.value, wrong.status, wrong.unit.cluster) == (0.0, Status.SCORED, "hotel-02")
     assert wrong.unit.dimensions == {"scenario": "correction", "domain": "hotel"}
@@ -196,3 +197,62 @@ def test_compare_is_paired_on_the_items_both_have() -> None:
     assert difference(predicted(True, False, True), predicted(False, True, True)) == pytest.approx(0)
     assert difference(predicted(True, False, False), predicted(True, True, True)) == pytest.approx(2 / 3)
     assert difference(predicted(True, True, True), predicted(True, False, False)) == pytest.approx(-2 / 3)
+
+
+# Records that come one by one
+
+
+def folders(where: Path) -> list[Path]:
+    return list(where.glob("turnwise-*"))
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files are made."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    return tmp_path
+
+
+def test_a_generator_gives_the_same_numbers_as_the_file(result: turnwise.Result, scratch: Path) -> None:
+    streams = {name: (record for record in lines(path)) for name, path in PATHS.items()}
+    found = turnwise.evaluate(streams)
+    assert found.results == result.results
+    assert len(found.scores) == len(result.scores)  # still there, without a database that anybody named
+    (folder,) = folders(scratch)
+    assert not list(folder.glob("*.jsonl"))  # the records are not
+    del found
+    assert folders(scratch) == []
+
+
+def test_never_more_than_one_record_is_asked_for(scratch: Path) -> None:
+    made = 0
+
+    def predictions() -> Iterator[dict[str, Any]]:
+        nonlocal made
+        for record in RECORDS["predictions"]:
+            made += 1
+            yield record
+        raise RuntimeError("the source broke")
+
+    with pytest.raises(RuntimeError, match="the source broke"):
+        turnwise.evaluate({**RECORDS, "predictions": predictions()})
+    assert made == 2
+    assert folders(scratch) == []
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [("a text", "not a dictionary"), ({"dialogue_id": "a", "state": object()}, "JSON cannot write")],
+)
+def test_a_wrong_record_of_a_generator_is_named(record: Any, message: str, scratch: Path) -> None:
+    good = RECORDS["predictions"][0]
+    with pytest.raises(InputError, match=message) as caught:
+        turnwise.evaluate({**RECORDS, "predictions": iter([good, record])})
+    assert caught.value.where == "predictions[1]"
+    assert folders(scratch) == []
+
+
+def test_other_rooms_take_generators_too(scratch: Path) -> None:
+    segments = [{"id": str(n), "hypothesis": "the cat", "reference": "the cat sat"} for n in range(3)]
+    found = turnwise.evaluate({"data": iter(segments)}, suite="translation", metrics="chrf")
+    assert found.results == turnwise.evaluate({"data": segments}, suite="translation", metrics="chrf").results

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
+import weakref
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from turnwise.comparison.compare import Comparison, Options, compare_sides
 from turnwise.comparison.selectors import Chosen
 from turnwise.comparison.sides import make_sides
-from turnwise.engine.job import Outcome, parse_options, prepare, run_job
+from turnwise.engine.job import Outcome, prepare, run_job
+from turnwise.engine.options import parse_options
+from turnwise.engine.spooled import spool
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.score import Score
 from turnwise.rooms import get_suite
@@ -115,22 +120,40 @@ def evaluate(
 ) -> Result:
     """Evaluate records with a room's metrics.
 
-    `records` is what the room reads: for `dialogue` a mapping with `references` and `predictions`, each a path or a
-    list of exchanges (dictionaries in the form of turnwise JSONL). `options` are those of `turnwise run`, with
-    underscores. Nothing is kept unless `db` names a database (None: the user's own).
+    `records` is what the room reads: for `dialogue` a mapping with `references` and `predictions`, each a path, a list
+    of exchanges (dictionaries in the form of turnwise JSONL) or anything that yields them one by one, such as a
+    generator, of which never more than a few are in memory. `options` are those of `turnwise run`, with underscores.
+    Nothing is kept unless `db` names a database (None: the user's own).
 
         result = turnwise.evaluate({"references": "refs.jsonl", "predictions": predicted}, metrics=["slot_accuracy"])
         result.value("slot_accuracy")
     """
     room = get_suite(suite)
-    values: dict[str, Any] = {**(records or {}), **options}
-    if metrics is not None:
-        values["metrics"] = [metrics] if isinstance(metrics, str) else list(metrics)
-    parsed = parse_options(room, values)
-    prepared = prepare(room, parsed)
-    store = Store(db)  # only now: bad input leaves nothing behind
+    given, folder = spool(records or {})
+    store: Store | None = None
     try:
-        return Result(run_job(room, parsed, store=store, prepared=prepared), store)
+        values: dict[str, Any] = {**given, **options}
+        if metrics is not None:
+            values["metrics"] = [metrics] if isinstance(metrics, str) else list(metrics)
+        parsed = parse_options(room, values)
+        prepared = prepare(room, parsed)
+        if folder is not None and db == MEMORY:
+            db = str(folder / "scores.sqlite")  # what comes one by one may be too much for memory
+        store = Store(db)  # only now: bad input leaves nothing behind
+        result = Result(run_job(room, parsed, store=store, prepared=prepared), store)
     except BaseException:
-        store.close()
+        _drop(store, folder)
         raise
+    if folder is not None:
+        for name in given:
+            (folder / f"{name}.jsonl").unlink(missing_ok=True)
+        weakref.finalize(result, _drop, store, folder)
+    return result
+
+
+def _drop(store: Store | None, folder: Path | None) -> None:
+    """Close a database, and remove what was kept only for this evaluation."""
+    if store is not None:
+        store.close()
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from turnwise.kernel.errors import UsageError, near_misses
 
 if TYPE_CHECKING:
-    from turnwise.engine.job import Suite
+    from turnwise.engine.suite import Suite
 
 ROOMS = {
     "dialogue": "turnwise.dialogue",

@@ -95,6 +95,7 @@ def test_all_metrics_by_default(cli: Cli) -> None:
         "policy_compliance",
         "system_correctness",
         "task_completion",
+        "response_quality",
         "system_latency_ms",
         "system_tokens",
         "system_cost",

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from turnwise.dialogue.suite import SUITE, DialogueOptions
-from turnwise.engine.job import parse_options, run_job, stored_options
+from turnwise.engine.job import run_job
+from turnwise.engine.options import parse_options, stored_options
 from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 from turnwise.kernel.score import Score, Source, Unit
 from turnwise.store.store import Store
@@ -139,7 +140,7 @@ def data(tmp_path: Path) -> dict[str, Path]:
 def test_a_run_from_options_to_results(store: Store, data: dict[str, Path], tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     options = parse_options(SUITE, {**data, "metrics": ["joint_goal_accuracy"], "out": tmp_path / "out"})
-    outcome = run_job(SUITE, options, store=store, progress=lambda done, total: seen.append((done, total)))
+    outcome = run_job(SUITE, options, store=store, progress=lambda now: seen.append((now.done, now.total)))
     kept = store.run(outcome.run.id)
     assert (kept.status, kept.finished) == ("finished", outcome.run.finished)
     assert seen == [(0, 4), (4, 4)]

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,9 +16,11 @@ import pytest
 from turnwise.dialogue import load
 from turnwise.dialogue.suite import SUITE
 from turnwise.engine.executors import make_executor
-from turnwise.engine.job import parse_options, run_job, stored_options
+from turnwise.engine.executors.ledger import QUARANTINED
+from turnwise.engine.job import run_job
 from turnwise.engine.measure import ITEM_BITS, Workload
-from turnwise.kernel.errors import TurnwiseError, UsageError
+from turnwise.engine.options import parse_options
+from turnwise.kernel.errors import UsageError
 from turnwise.kernel.metric import Item, Metric, MetricSpec, Output, Parameter
 from turnwise.kernel.rollup import FloatArray
 from turnwise.kernel.score import Measurement, Status, Unit, failed, measured, not_applicable
@@ -292,7 +295,7 @@ class Killer(Metric):
     )
 
     def measure(self, batch: Any) -> Iterable[Found]:
-        for unit, _ in batch.items():
+        for unit, _ in batch.split("exchange"):
             if unit.cluster == "d5" and not Path(self.settings.values["spared"]).exists():
                 os.kill(os.getpid(), signal.SIGKILL)
             yield unit, "value", failed("meant") if unit.cluster == "d3" else measured((1.0,))
@@ -312,26 +315,23 @@ def written(folder: Path, dialogues: int) -> dict[str, Path]:
     return {name: folder / f"{name}.jsonl" for name in sides}
 
 
-def test_a_killed_worker_fails_the_run_and_the_run_can_be_resumed(
+def test_what_kills_its_worker_is_an_error_of_the_run_and_the_rest_is_measured(
     tmp_path: Path, store: Store, register_metric: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     register_metric(Killer)
     monkeypatch.setattr(load, "BATCH_EXCHANGES", 2)  # one dialogue per batch
     spared = tmp_path / "spared"
     values: dict[str, Any] = {**written(tmp_path, 8), "metrics": ["killer", "slot_accuracy"]}
-    options = parse_options(SUITE, {**values, "set": {"spared": str(spared)}, "executor": "processes", "workers": 2})
-    with pytest.raises(TurnwiseError, match="a worker process died") as error:
-        run_job(SUITE, options, store=store)
-    assert error.value.remedy is not None
-    run = store.run("latest")
-    assert run.status == "failed"
-    before = store.done_batches(run)
-    assert 5 not in before
+    values["set"] = {"spared": str(spared)}
+    disturbed = run_job(SUITE, parse_options(SUITE, {**values, "engine": "processes:2"}), store=store).run
+    assert (disturbed.status, store.done_batches(disturbed)) == ("finished", set(range(8)))
     spared.touch()
-    resumed = run_job(SUITE, stored_options(SUITE, store, run.id, {}), store=store, resume=run.id)
-    assert (resumed.run.id, store.run(run.id).status) == (run.id, "finished")
-    assert store.done_batches(run) == set(range(8))
-    options = parse_options(SUITE, {**values, "set": {"spared": str(spared)}})
-    undisturbed = run_job(SUITE, options, store=store)
-    assert read_scores(store, resumed.run) == read_scores(store, undisturbed.run)
-    assert resumed.results == undisturbed.results
+    undisturbed = run_job(SUITE, parse_options(SUITE, values), store=store).run
+    expected = [
+        replace(score, status=Status.ERROR, reason=QUARANTINED, value=None, statistics=None)
+        if score.unit.cluster == "d5" and score.metric == "dialogue/killer"
+        else score
+        for score in read_scores(store, undisturbed)
+    ]
+    assert sum(score.reason == QUARANTINED for score in expected) == 2  # the exchanges of that dialogue
+    assert read_scores(store, disturbed) == expected

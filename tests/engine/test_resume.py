@@ -30,7 +30,8 @@ from sqlalchemy import select, text
 from turnwise.cli import main
 from turnwise.dialogue import load
 from turnwise.dialogue.suite import SUITE
-from turnwise.engine.job import parse_options, run_job
+from turnwise.engine.job import run_job
+from turnwise.engine.options import parse_options
 from turnwise.engine.run import Interrupted
 from turnwise.store import schema
 from turnwise.store.run import Run

@@ -45,10 +45,14 @@ def test_a_column_may_be_called_like_a_key_of_the_rollups(name: str) -> None:
     "limits",
     [
         {"report.collect.MANY_GROUPS": 0, "report.collect.FLOATS": 40_000},
-        {"store.columns.PORTION": 1},
-        {"store.columns.PORTION": 5, "store.columns.CHUNK": 2, "report.collect.MANY_GROUPS": 0},
+        {"store.items.WINDOW": 1},
+        {"store.items.WINDOW": 5, "store.columns.CHUNK": 2, "report.collect.MANY_GROUPS": 0},
+        # Of more than 3 clusters no table is made, and of fewer one for two groups at a time; below 50 nothing is
+        # resampled, so the intervals are the same, too.
+        {f"{module}.MANY_CLUSTERS": 3 for module in ("report.collect", "report.many", "stats.woodruff")}
+        | {"report.many.BLOCK": 7, "report.many.GATHERED": 11, "report.many.SMALL_GROUPS": 2, "store.items.WINDOW": 1},
     ],
-    ids=["small groups numbered anew", "a portion per dialogue", "all"],
+    ids=["small groups numbered anew", "a portion per dialogue", "all", "cells on disk"],
 )
 @pytest.mark.parametrize("order", ["dialogue by dialogue", "scattered"])
 def test_limits_that_save_memory_change_no_number(

@@ -71,10 +71,10 @@ def test_jsonl_has_every_score(kept: tuple[Store, Run, turnwise.Result], expecte
     assert rows == expected
     assert list(rows[0]) == list(COLUMNS)
     # 3 exchanges: for the system and 2 baselines 4 state metrics and the domain; its latency, tokens and cost; intents,
-    # acts, acts with slots, policy and correctness are not measured, which is said once. Per dialogue: memory for all
-    # 3, and that task completion is not measured.
+    # acts, acts with slots, policy, correctness and response quality are not measured, which is said once. Per
+    # dialogue: memory for all 3, and that task completion is not measured.
     dialogues = {row["item"] for row in rows if row["kind"] == "dialogue"}
-    assert len(rows) == 3 * ((4 + 1) * 3 + 3 + 5) + len(dialogues) * (3 + 1)
+    assert len(rows) == 3 * ((4 + 1) * 3 + 3 + 6) + len(dialogues) * (3 + 1)
 
 
 def test_csv_has_every_score(kept: tuple[Store, Run, turnwise.Result], expected: list[dict[str, Any]]) -> None:

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from turnwise.stats.intervals import Interval, Resampler, percentile_intervals
+from turnwise.stats.intervals import Interval, Resampler
+from turnwise.stats.woodruff import percentile_intervals
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from turnwise.stats.intervals import Interval, Resampler, percentile_intervals
+from turnwise.stats.intervals import Interval, Resampler
 from turnwise.stats.percentiles import percentile_difference
+from turnwise.stats.woodruff import percentile_intervals
 
 
 def alone(n: int) -> np.ndarray:

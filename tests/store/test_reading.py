@@ -15,7 +15,8 @@ from turnwise.engine.measure import Workload
 from turnwise.kernel.metric import Item, Metric, MetricSpec
 from turnwise.kernel.score import Measurement, Score, Source, Status, Unit, failed, labelled, measured
 from turnwise.store import columns as columns_module
-from turnwise.store.columns import read_columns, read_items
+from turnwise.store.columns import read_columns
+from turnwise.store.items import StoredItems
 from turnwise.store.reading import item_scores, read_item, read_scores, stream_scores
 from turnwise.store.run import BatchRows, Run
 from turnwise.store.store import Store
@@ -101,7 +102,7 @@ def test_texts_survive_the_round_trip(store: Store, begin_run: Begin, kind: str)
     assert (second.reason, second.unit.dimensions) == (text, {short: text})
     (columns,) = read_columns(store, run, store.metrics(run)[0], with_parts=True)
     assert (columns.output, columns.variant) == (short, short)
-    assert read_items(store, run).dimensions[short].names == [text]
+    assert StoredItems(store, run).whole().dimensions[short].names == [text]
 
 
 @pytest.mark.parametrize("text", ["a NUL \x00 inside", "half a pair: \ud83d"])
@@ -164,9 +165,10 @@ def test_items_are_read_in_the_order_of_the_data(store: Store, begin_run: Begin)
     ]
     store.write_batch(run, BatchRows(0, rows, []))
     store.write_batch(other, BatchRows(0, [(9, "exchange", "z/0", "z", "{}", None)], []))
-    table = read_items(store, run)
+    table = StoredItems(store, run).whole()
     assert table.numbers.tolist() == [1, 2, 5]
-    assert [table.clusters.names[code] for code in table.clusters.codes] == ["a", "a", "b"]
+    assert table.clusters.codes.tolist() == [0, 0, 1]  # a, a, b
+    assert table.n_clusters == 2
     assert table.dimensions["domain"].names == ["taxi", "hotel"]
     assert table.dimensions["domain"].codes.tolist() == [0, -1, 1]  # a/1 has no domain
     assert table.dimensions["lang"].codes.tolist() == [-1, -1, 0]
@@ -187,8 +189,8 @@ def test_one_item_is_found_by_its_id(store: Store, begin_run: Begin, make_batch:
 
 def test_a_run_without_items(store: Store, begin_run: Begin) -> None:
     run = begin_run(store)
-    table = read_items(store, run)
-    assert (len(table.numbers), table.clusters.names, dict(table.dimensions)) == (0, [], {})
+    table = StoredItems(store, run).whole()
+    assert (len(table.numbers), table.n_clusters, dict(table.dimensions)) == (0, 0, {})
     assert read_scores(store, run) == []
     assert list(read_columns(store, run, store.metrics(run)[0], with_parts=True)) == []
 
@@ -225,7 +227,7 @@ def test_the_size_of_the_pieces_does_not_show(
     assert [None if math.isnan(v) else v for v in columns.values] == values
     assert [None if math.isnan(v) else v for v in columns.statistics[:, 0]] == values
     assert [score.value for score in read_scores(store, run)] == values
-    assert read_items(store, run).numbers.tolist() == list(range(10))
+    assert StoredItems(store, run).whole().numbers.tolist() == list(range(10))
 
 
 def test_scores_of_all_metrics_are_merged_by_item(store: Store, begin_run: Begin, make_batch: MakeBatch) -> None:

@@ -16,6 +16,7 @@ from turnwise.cli import (
     drive,
     export,
     gate,
+    judge,
     metrics,
     models,
     rate,
@@ -62,6 +63,7 @@ app.command("compare")(compare.compare)
 app.command("gate")(gate.gate)
 app.command("trend")(trend.trend)
 app.command("rate")(rate.rate)
+app.add_typer(judge.app, name="judge")
 app.command("metrics")(metrics.metrics)
 app.command("export")(export.export)
 app.command("doctor")(doctor.doctor)

@@ -6,11 +6,11 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
-from turnwise.engine.run import Progress
+from turnwise.engine.run import ASKING, Standing
 from turnwise.report.tables import Table, as_text, printable
 
 
@@ -58,7 +58,34 @@ def say(text: str) -> None:
 
 
 @contextmanager
-def progress_bar(what: str) -> Iterator[Progress]:
+def standing_bar(room: str) -> Iterator[Callable[[Standing], None]]:
+    """How far a run has come: what is done and in flight, by how many workers, how fast, and for how long still."""
+    begun: dict[str, tuple[float, int]] = {}
+    with progress_bar(room) as progress:
+
+        def tell(now: Standing) -> None:
+            since, before = begun.setdefault(now.stage, (time.monotonic(), now.done))
+            taken = time.monotonic() - since
+            speed = (now.done - before) / taken if taken > 0.2 else 0.0
+            unit = "calls" if now.stage == ASKING else "chunks"
+            facts = [f"{now.in_flight} {unit} in flight"] if now.in_flight > 1 else []
+            facts += [f"{now.chunks} chunks done", f"{now.workers} workers"] if now.workers > 1 else []
+            facts += [f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"] if speed else []
+            progress(now.done, now.total, ", ".join([f"{room}: {now.stage}", *facts]))
+
+        yield tell
+
+
+class Progress(Protocol):
+    """Told what is done of how much, and what to call it from now on."""
+
+    def __call__(self, done: int, total: int, what: str | None = None) -> None:
+        """Show it."""
+        ...
+
+
+@contextmanager
+def progress_bar(title: str) -> Iterator[Progress]:
     """A bar on a terminal, a line now and then elsewhere."""
     if sys.stderr.isatty():
         from rich.console import Console
@@ -66,15 +93,20 @@ def progress_bar(what: str) -> Iterator[Progress]:
 
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            task = bar.add_task(what, total=None)
-            yield lambda done, total: bar.update(task, completed=done, total=total)
+            task = bar.add_task(title, total=None)
+
+            def move(done: int, total: int, what: str | None = None) -> None:
+                bar.update(task, completed=done, total=total or None, description=what)
+
+            yield move
         return
     last = time.monotonic()
 
-    def line(done: int, total: int) -> None:
+    def line(done: int, total: int, what: str | None = None) -> None:
         nonlocal last
-        if time.monotonic() - last >= 5 or done == total:
+        taken = time.monotonic() - last
+        if taken >= 5 or done == total:
             last = time.monotonic()
-            say(f"{what}: {done}/{total}")
+            say(f"{what or title}: {done}/{total}" if total else f"{what or title}: {done}")
 
     yield line

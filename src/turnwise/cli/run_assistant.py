@@ -9,6 +9,7 @@ import typer
 from turnwise.cli import options as o
 
 
+@o.with_shared
 def assistant(
     turns: Annotated[
         str | None,
@@ -34,48 +35,24 @@ def assistant(
     write_metrics: Annotated[
         bool, typer.Option("--write-metrics", help="Write the metrics into the database that the turns come from.")
     ] = False,
-    metrics: o.Metrics = None,
-    profile: o.Profile = None,
-    set_: o.Set = None,
-    by: o.By = None,
-    baselines: o.Baselines = False,
-    system: o.System = None,
-    out: o.Out = None,
-    db: o.Db = None,
-    json: o.Json = False,
-    executor: o.ExecutorName = None,
-    workers: o.Workers = None,
-    resamples: o.Resamples = None,
-    resume: o.Resume = None,
-    dry_run: o.DryRun = False,
+    *,
+    shared: o.Shared,
 ) -> None:
     """Score the replies of a policy-bound assistant.
 
     Example: turnwise run assistant turns.jsonl --version fc26922 --by scenario --out results
     """
-    from turnwise.cli.running import run_room
-
     if write_metrics:
         _check_target(turns)
-    values = o.given(
+    summary = shared.run(
+        "assistant",
         turns=turns,
         version=version,
         patterns=patterns,
         embedding=embedding,
-        metrics=metrics,
-        profile=profile,
-        set=o.parse_settings(set_),
-        by=by,
-        baselines=baselines,
-        system=system,
-        out=out,
-        executor=executor,
-        workers=workers,
-        resamples=resamples,
     )
-    summary = run_room("assistant", values, db=db, as_json=json, resume=resume, dry_run=dry_run)
-    if write_metrics and turns is not None and not dry_run:
-        _write_metrics(db, summary["run"]["id"], turns)
+    if write_metrics and turns is not None and not shared.dry_run:
+        _write_metrics(shared.db, summary["run"]["id"], turns)
 
 
 def _check_target(turns: str | None) -> None:

@@ -10,6 +10,7 @@ import typer
 from turnwise.cli import options as o
 
 
+@o.with_shared
 def dialogue(
     references: Annotated[
         Path | None, typer.Option("--references", metavar="PATH", help="Annotated dialogues: a file or a folder.")
@@ -28,7 +29,6 @@ def dialogue(
     prediction_format: Annotated[
         str | None, typer.Option(metavar="FORMAT", help="The same names (default: detected).")
     ] = None,
-    metrics: o.Metrics = None,
     normaliser: Annotated[
         str | None, typer.Option(metavar="NAME|FILE", help="multiwoz-v1 (default), none, or a YAML file of rules.")
     ] = None,
@@ -46,7 +46,6 @@ def dialogue(
     actions: Annotated[
         Path | None, typer.Option(metavar="FILE", help="YAML: what each act does (book, offer, request ...).")
     ] = None,
-    profile: o.Profile = None,
     submitted_only: Annotated[
         bool,
         typer.Option("--submitted-only", help="Leave out what was not predicted, instead of counting it as wrong."),
@@ -54,50 +53,26 @@ def dialogue(
     allow_constant_state: Annotated[
         bool, typer.Option("--allow-constant-state", help="Accept predicted states that never change in a dialogue.")
     ] = False,
-    set_: o.Set = None,
-    by: o.By = None,
-    baselines: o.Baselines = False,
-    system: o.System = None,
-    version: o.Version = None,
-    out: o.Out = None,
-    db: o.Db = None,
-    json: o.Json = False,
-    executor: o.ExecutorName = None,
-    workers: o.Workers = None,
-    resamples: o.Resamples = None,
-    resume: o.Resume = None,
-    dry_run: o.DryRun = False,
+    *,
+    shared: o.Shared,
 ) -> None:
     """Score a dialogue system against annotated dialogues.
 
     Example: turnwise run dialogue --references examples/dialogue/references.jsonl
     --predictions examples/dialogue/predictions.jsonl --out results
     """
-    from turnwise.cli.running import run_room
-
-    values = o.given(
+    shared.run(
+        "dialogue",
         references=references,
         predictions=predictions,
         reference_format=reference_format,
         prediction_format=prediction_format,
-        metrics=metrics,
         normaliser=normaliser,
         database=database,
         booked_domains=booked_domains,
         policy=policy,
         transferable=transferable,
         actions=actions,
-        profile=profile,
         submitted_only=submitted_only,
         allow_constant_state=allow_constant_state,
-        set=o.parse_settings(set_),
-        by=by,
-        baselines=baselines,
-        system=system,
-        version=version,
-        out=out,
-        executor=executor,
-        workers=workers,
-        resamples=resamples,
     )
-    run_room("dialogue", values, db=db, as_json=json, resume=resume, dry_run=dry_run)

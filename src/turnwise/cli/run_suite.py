@@ -75,7 +75,7 @@ def _read_yaml(file: Path) -> Any:
 
 
 def _entry(run: dict[str, Any], number: int, file: Path) -> dict[str, Any]:
-    from turnwise.engine.job import parse_options
+    from turnwise.engine.options import parse_options
     from turnwise.rooms import ROOMS, check_room, get_suite
 
     where = _where(file, number)

@@ -16,6 +16,7 @@ class TranslationCommand(o.GreedyCommand):
     greedy = ("--metrics", "--references", "--language", "--column")
 
 
+@o.with_shared
 def translation(
     mode: Annotated[
         str | None,
@@ -50,7 +51,6 @@ def translation(
     column: Annotated[
         list[str] | None, typer.Option(metavar="NAME=COLUMN", help="A column of --data that has another name.")
     ] = None,
-    metrics: o.Metrics = None,
     mcd_convention: Annotated[
         str | None, typer.Option(metavar="literature|guide|package", help="How MCD is computed (default: literature).")
     ] = None,
@@ -63,38 +63,25 @@ def translation(
     device: Annotated[
         str | None, typer.Option(metavar="auto|cpu|cuda", help="Where neural models run (default: auto).")
     ] = None,
-    profile: o.Profile = None,
-    set_: o.Set = None,
-    by: o.By = None,
-    baselines: o.Baselines = False,
     probes: Annotated[
         bool,
         typer.Option(
             "--probes", help="Also score the reference itself, shuffled pairs, the source copied and nothing."
         ),
     ] = False,
-    system: o.System = None,
-    version: o.Version = None,
-    out: o.Out = None,
     output_dir: Annotated[
         Path | None, typer.Option(metavar="DIR", help="With --execution-id: the same as --out DIR/ID.")
     ] = None,
     execution_id: Annotated[str | None, typer.Option(metavar="ID", help="A name for this run's folder.")] = None,
-    db: o.Db = None,
-    json: o.Json = False,
-    executor: o.ExecutorName = None,
-    workers: o.Workers = None,
-    resamples: o.Resamples = None,
-    resume: o.Resume = None,
-    dry_run: o.DryRun = False,
+    *,
+    shared: o.Shared,
 ) -> None:
     """Score translations, as text and as speech.
 
     Example: turnwise run translation --hypotheses hyp.txt --references ref.txt --sources src.txt --out results
     """
-    from turnwise.cli.running import run_room
-
-    values = o.given(
+    shared.run(
+        "translation",
         mode=mode,
         language=language,
         data_dir=data_dir,
@@ -106,23 +93,11 @@ def translation(
         sources=sources,
         data=data,
         column=o.parse_settings(column, "--column", "--column hypothesis=mt"),
-        metrics=metrics,
         mcd_convention=mcd_convention,
         blaser_mode=blaser_mode,
         comet_model=comet_model,
         device=device,
-        profile=profile,
-        set=o.parse_settings(set_),
-        by=by,
-        baselines=baselines,
         probes=probes,
-        system=system,
-        version=version,
-        out=out,
         output_dir=output_dir,
         execution_id=execution_id,
-        executor=executor,
-        workers=workers,
-        resamples=resamples,
     )
-    run_room("translation", values, db=db, as_json=json, resume=resume, dry_run=dry_run)

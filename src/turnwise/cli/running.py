@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from turnwise.cli.console import print_json, print_table, program, progress_bar, say
+from turnwise.cli.console import print_json, print_table, program, say, standing_bar
 
 MOST_NAMED = 20
 """Files that are named when they are written; the rest are counted."""
@@ -23,7 +24,8 @@ def run_room(
     quiet: bool = False,
 ) -> dict[str, Any]:
     """Run a room and print what came out; returns the summary (or the plan)."""
-    from turnwise.engine.job import parse_options, prepare, run_job
+    from turnwise.engine.job import estimate, prepare, run_job
+    from turnwise.engine.options import parse_options
     from turnwise.rooms import get_suite
     from turnwise.store.store import Store
 
@@ -31,7 +33,8 @@ def run_room(
     options = _resumed(suite, db, resume, values) if resume else parse_options(suite, values, where)
     prepared = prepare(suite, options)
     if dry_run:
-        plan = prepared[2].as_json()
+        journal = _journal(db, resume) if resume else None
+        plan = prepared.plan.as_json() | estimate(options, prepared, journal)
         if as_json:
             print_json(plan)
         elif not quiet:
@@ -39,7 +42,7 @@ def run_room(
         return plan
     store = Store(db)  # only now: bad input leaves nothing behind
     try:
-        with progress_bar(f"{room}: measuring") as progress:
+        with standing_bar(room) as progress:
             outcome = run_job(
                 suite,
                 options,
@@ -67,12 +70,24 @@ def run_room(
 
 def _resumed(suite: Any, db: str | None, name: str, values: Mapping[str, Any]) -> Any:
     """The options a run began with."""
-    from turnwise.engine.job import stored_options
+    from turnwise.engine.options import stored_options
     from turnwise.store.store import Store
 
     store = Store(db)
     try:
         return stored_options(suite, store, name, values)
+    finally:
+        store.close()
+
+
+def _journal(db: str | None, name: str) -> Path | None:
+    """Where the answers lie that a run already has."""
+    from turnwise.engine.asking import journal_of
+    from turnwise.store.store import Store
+
+    store = Store(db)
+    try:
+        return journal_of(store, store.run(name))
     finally:
         store.close()
 
@@ -110,6 +125,18 @@ def _print_plan(room: str, plan: Mapping[str, Any]) -> None:
     for metric in plan["metrics"]:
         lacking = ", ".join(f"{name}: {n}" for name, n in metric["missing"].items())
         rows.append([metric["metric"], f"{metric['applies_to']}/{plan['items']}", lacking, metric["signature"]])
+    notes = [_estimated(plan["judge"])] if "judge" in plan else []
     print_table(
-        Table(f"{room}: what would be measured", ["metric", "applies to", "lacking", "signature"], rows, [], (1,))
+        Table(f"{room}: what would be measured", ["metric", "applies to", "lacking", "signature"], rows, notes, (1,))
+    )
+
+
+def _estimated(judge: Mapping[str, Any]) -> str:
+    """What asking the judge would take."""
+    from turnwise.judge.tally import money
+
+    cost = "unknown (no prices in the config)" if judge["cost"] is None else f"at most {money(judge['cost'])}"
+    return (
+        f"judge {judge['model']}: {judge['calls']} calls ({judge['on_record']} answers are on record), about "
+        f"{judge['prompt_tokens']:,} tokens in and at most {judge['completion_tokens']:,} out, cost {cost}"
     )

@@ -38,12 +38,12 @@ def show(
 def _show_results(store: Any, run: Any, by: list[tuple[str, ...]], json: bool) -> None:
     from turnwise.cli.console import print_json, print_table, say
     from turnwise.cli.running import print_findings
-    from turnwise.report.summary import not_installed, stored_or_new, summarise, summary_object
+    from turnwise.report.summary import not_installed, stored_or_new, summarise, summary_object, with_calibration
     from turnwise.report.tables import overview, slices
     from turnwise.store.run import FINISHED
 
     results = summarise(store, run, by) if by else stored_or_new(store, run)
-    summary = summary_object(run, results)
+    summary = summary_object(run, with_calibration(store, results))
     for metric in not_installed(store, run) if by else ():
         say(f"note: {metric} is not installed here; its scores are kept, but not sliced")
     if json:

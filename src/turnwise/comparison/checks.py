@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from turnwise.comparison.selectors import SYSTEM, VERSION
-from turnwise.comparison.sides import Side, unfinished
+from turnwise.comparison.sides import Name, Side, unfinished
 from turnwise.kernel.errors import UsageError
+from turnwise.report.tables import UNCALIBRATED, metric_label
 
 ALLOW = "--allow-different"
 VERSION_OR_SYSTEM = re.compile(f"({VERSION}|{SYSTEM}):")
@@ -45,6 +46,27 @@ def one_way(side: Side, metric: str, *, allow_different: bool, what: str) -> lis
             remedy=f"narrow it down with --system, or say {ALLOW}",
         )
     return [f"not the same way of measuring: {text}"]
+
+
+def uncalibrated(sides: Iterable[Side], names: Iterable[Name]) -> list[str]:
+    """The outputs that are a judge's opinion which nobody has compared with people yet: a line for each judge."""
+    wanted = list(dict.fromkeys(names))
+    found: dict[str, dict[str, None]] = {}
+    for side in sides:
+        outputs = [((sign, output), metric) for metric, output in wanted for sign in side.signatures(metric)]
+        if not any("|rubric=" in sign for (sign, _), _ in outputs):
+            continue
+        from turnwise.judge.calibrated import judged_by, marks
+
+        known = marks(side.parts[0].chosen.store, (key for key, _ in outputs))
+        for key, metric in outputs:
+            if known.get(key) == UNCALIBRATED:
+                label = metric_label({"metric": metric, "output": key[1]})
+                found.setdefault(judged_by(key[0]) or "", {})[label] = None
+    return [
+        f"{', '.join(labels)} {'is' if len(labels) == 1 else 'are'} the opinion of the judge {model}, {UNCALIBRATED}"
+        for model, labels in found.items()
+    ]
 
 
 def _data(a: Side, b: Side) -> list[tuple[str, str]]:

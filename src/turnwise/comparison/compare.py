@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from turnwise.comparison.checks import check_comparable
+from turnwise.comparison.checks import check_comparable, uncalibrated
 from turnwise.comparison.compared import Compared, make_compared, worst_first
 from turnwise.comparison.differences import Pair
 from turnwise.comparison.leaves import By
@@ -107,6 +107,7 @@ def compare_sides(a: Side, b: Side, options: Options | None = None) -> Compariso
     options = options or Options()
     names = _names(a, b, options.metrics)
     told = check_comparable(a, b, (metric for metric, _ in names), allow_different=options.allow_different)
+    told += uncalibrated((a, b), names)
     _check_slices(a, b, names, options.by)
     cluster = a.universe.cluster_word()
     rows: list[Compared] = []

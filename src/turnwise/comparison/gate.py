@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from turnwise.comparison.checks import check_comparable
+from turnwise.comparison.checks import check_comparable, uncalibrated
 from turnwise.comparison.differences import Pair
 from turnwise.comparison.rules import MAX_DROP, MIN, MIN_COVERAGE, RELATIVE, Rule
 from turnwise.comparison.selectors import Chosen
@@ -123,6 +123,7 @@ def check_gate(
         for rule in relative:
             find_output(sides[0], rule.metric, rule.output, rule.where)
         warnings += check_comparable(*sides, metrics, allow_different=allow_different) if relative else []
+    warnings += uncalibrated([own], (find_output(own, rule.metric, rule.output, rule.where)[0] for rule in rules))
     outcomes = tuple(_outcome(rule, own, sides) for rule in rules)
     return Gated(own, None if sides is None else sides[0], outcomes, tuple(warnings))
 

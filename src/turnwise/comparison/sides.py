@@ -78,7 +78,7 @@ class Side:
     def signatures(self, metric: str) -> list[str]:
         """The ways in which a metric was measured in the runs of this side."""
         full = f"{self.runs[0].suite}/{metric}"
-        found = (sign for selection in self.selections for name, sign in selection.signatures if name == full)
+        found = (sign for selection in self.selections for name, sign in selection.plain_signatures if name == full)
         return list(dict.fromkeys(found))
 
     def part_of(self, metric: str) -> str | None:
@@ -86,10 +86,10 @@ class Side:
         specs = (m.spec for selection in self.selections for m in selection.metrics)
         return next((spec.part for spec in specs if spec.name == metric), None)
 
-    def node(self, name: Name) -> Node | None:
+    def node(self, name: Name, variant: str = "") -> Node | None:
         """The scores of one output, or what a number after roll-up is made of; None where no run has any."""
         derived = self._derived(name[0])
-        return self._measured(name) if derived is None else self._made(*derived)
+        return self._measured(name, variant) if derived is None else self._made(*derived)
 
     def _derived(self, metric: str) -> tuple[Derived, str] | None:
         for selection in reversed(self.selections):
@@ -101,7 +101,7 @@ class Side:
     def _made(self, derived: Derived, signature: str) -> Node:
         inputs: dict[str, Node] = {}
         for wanted in derived.inputs:
-            node = self.node((wanted.metric, wanted.output))
+            node = self.node((wanted.metric, wanted.output), wanted.variant)
             if node is not None:
                 inputs[wanted.label] = node
         if derived.when is When.AFTER_ROLLUP:
@@ -117,7 +117,7 @@ class Side:
         dimensions = {name: Codes(found.codes[own], found.names) for name, found in self.items.dimensions.items()}
         return ItemTable(own.astype(np.int64), clusters, dimensions)
 
-    def _measured(self, name: Name) -> Series | None:
+    def _measured(self, name: Name, variant: str) -> Series | None:
         portions: list[Portion] = []
         last: tuple[Metric, Output, str] | None = None
         for part, selection in zip(self.parts, self.selections, strict=True):
@@ -126,7 +126,7 @@ class Side:
             if metric is None or output is None:
                 continue
             last = metric, output, metric.signature
-            portions += _portions(part, metric, name[1])
+            portions += _portions(part, metric, name[1], variant)
         if last is None or not portions:
             return None
         metric, output, signature = last
@@ -136,14 +136,14 @@ class Side:
         return Series(name[0], signature, output, "", value, metric.spec.part, columns, columns.items)
 
 
-def _portions(part: Part, metric: Metric, output: str) -> list[Portion]:
-    """The rows of one output in one run; its variants (baselines, probes) are not compared."""
+def _portions(part: Part, metric: Metric, output: str, variant: str) -> list[Portion]:
+    """The rows of one output in one run: the plain ones, or of a variant that goes into a derived metric."""
     store, run = part.chosen.store, part.chosen.run
     stored = next(one for one in store.metrics(run) if one.name == metric.spec.full_name)
     return [
         (columns, part.places_of(columns.items))
         for columns in read_columns(store, run, stored, with_parts=metric.spec.part is not None)
-        if columns.output == output and not columns.variant
+        if columns.output == output and columns.variant == variant
     ]
 
 

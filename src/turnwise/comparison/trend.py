@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from turnwise.comparison.checks import one_way
+from turnwise.comparison.checks import one_way, uncalibrated
 from turnwise.comparison.selectors import VERSION, Chosen
 from turnwise.comparison.sides import make_side
 from turnwise.comparison.value import SideValue, find_output, find_rollup, side_value
@@ -100,6 +100,7 @@ def make_trend(store: Store, wanted: Wanted) -> Trend:
     name, output = find_output(whole, wanted.metric, wanted.output)
     rollup = find_rollup(wanted.metric, output, wanted.rollup)
     warnings = one_way(whole, wanted.metric, allow_different=wanted.allow_different, what="all versions")
+    warnings += uncalibrated([whole], [name])
     points = []
     for label, ones in chosen:
         found = side_value(make_side(ones, label), name, output, rollup)

@@ -5,22 +5,27 @@ A metric that raises costs the unit it fails on, never the run.
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 
 from turnwise.kernel.jsontext import dumps_clean
 from turnwise.kernel.metric import Batch, Metric, MetricSpec
-from turnwise.kernel.score import Measurement, Status, Unit, failed, skipped
-from turnwise.store.rows import SCORE_COLUMNS, measurement_row
+from turnwise.kernel.score import Measurement, Parts, Status, Unit, failed, skipped
+from turnwise.store.rows import SCORE_COLUMNS, Valued, measurement_row, measurement_rows
 from turnwise.store.run import BatchRows
 
 ITEM_BITS = 20
 """Item numbers are the batch's index and the place in it, so they are the same whoever measures in whatever order."""
 
 ITEM_COLUMN = SCORE_COLUMNS.index("item")
+_PLACE = itemgetter(*map(SCORE_COLUMNS.index, ("item", "output", "variant", "repeat")))
+"""What no two rows of a metric share."""
 
 Found = tuple[Unit, str, Measurement]
 
@@ -101,29 +106,30 @@ def _rows(
     if unknown := {output for _, output, _ in measurements} - known:
         raise ValueError(f"{metric.spec.full_name} has no output {', '.join(sorted(unknown))}")
     values = _values(metric, measurements)
-    rows = []
-    seen = set()
+    valued: list[Valued] = []
+    about, item = None, 0
     for (unit, output, measurement), value in zip(measurements, values, strict=True):
-        if value is not None and not np.isfinite(value):
+        if value is not None and not isfinite(value):
             measurement, value = failed("the value is not a finite number"), None
-        item = numbers[unit.kind, unit.id]
+        if unit is not about:  # the outputs of a unit follow each other
+            about, item = unit, numbers[unit.kind, unit.id]
         if variant:
             # A baseline needs no explanation; its own probes stay apart from those of the real system.
             own = f"{variant}/{measurement.variant}" if measurement.variant else variant
             measurement = measurement._replace(evidence=None, variant=own)
-        _check_parts(metric, output, measurement)
-        key = (item, output, measurement.variant, measurement.repeat)
-        if key in seen:
-            raise ValueError(f"{metric.spec.full_name} scored {unit.id} twice")
-        seen.add(key)
-        rows.append(measurement_row(number, output, item, value, measurement))
+        if measurement.parts is not None:
+            _check_parts(metric, output, measurement.parts)
+        valued.append((output, item, value, measurement))
+    rows = measurement_rows(number, valued)
+    keys = Counter(map(_PLACE, rows))
+    if len(keys) < len(rows):
+        again = keys.most_common(1)[0][0]
+        unit = next(one for (one, *_), row in zip(measurements, rows, strict=True) if _PLACE(row) == again)
+        raise ValueError(f"{metric.spec.full_name} scored {unit.id} twice")
     return rows
 
 
-def _check_parts(metric: Metric, output: str, measurement: Measurement) -> None:
-    parts = measurement.parts
-    if parts is None:
-        return
+def _check_parts(metric: Metric, output: str, parts: Parts) -> None:
     lengths = {len(parts.names), *(len(column) for column in parts.statistics)}
     if len(lengths) != 1 or len(parts.statistics) != len(metric.spec.output(output).statistics):
         raise ValueError(f"parts of output {output} are not one column per statistic, all as long as their names")
@@ -134,10 +140,10 @@ def _check_parts(metric: Metric, output: str, measurement: Measurement) -> None:
 def _values(metric: Metric, measurements: Sequence[Found]) -> list[float | None]:
     """The value of each scored statistics vector, one call per output."""
     values: list[float | None] = [None] * len(measurements)
-    places: dict[str, list[int]] = {}
+    places: defaultdict[str, list[int]] = defaultdict(list)
     for place, (_, output, measurement) in enumerate(measurements):
-        if measurement.status is Status.SCORED and measurement.statistics is not None:
-            places.setdefault(output, []).append(place)
+        if measurement.statistics is not None and measurement.status is Status.SCORED:
+            places[output].append(place)
     for output, chosen in places.items():
         vectors = np.array([measurements[place][2].statistics for place in chosen], dtype=np.float64)
         layout = metric.spec.output(output).statistics

@@ -96,9 +96,14 @@ class Plan:
         }
 
 
-def make_plan(source: Source, metrics: Sequence[Metric], derived: Sequence[tuple[Derived, str]] = ()) -> Plan:
-    """Hold the metrics' needs against what the records carry; `derived` comes with its signatures."""
-    fields, n = source.fields, source.n_items
+def make_plan(
+    source: Source,
+    metrics: Sequence[Metric],
+    derived: Sequence[tuple[Derived, str]] = (),
+    fields: Mapping[str, int] | None = None,
+) -> Plan:
+    """Hold the metrics' needs against what the records (and the run) carry; `derived` comes with its signatures."""
+    fields, n = source.fields if fields is None else fields, source.n_items
     planned = []
     for spec, sign in [(m.spec, m.signature) for m in metrics] + [(d.spec, sign) for d, sign in derived]:
         carried = {name: min(carrying(fields, name), n) for name in spec.needs}

@@ -7,9 +7,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from turnwise import __version__
+from turnwise.engine.asking import answered, ask, asking_metrics
 from turnwise.engine.executors import Executor
 from turnwise.engine.measure import Workload
 from turnwise.engine.plan import Source
@@ -17,10 +18,29 @@ from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 from turnwise.store.run import FAILED, INTERRUPTED, RUNNING, Run
 from turnwise.store.store import Store
 
+if TYPE_CHECKING:
+    from turnwise.judge.ask import Judge
+
 KIND = 1
 """The place of the kind in a row of items."""
-Progress = Callable[[int, int], None]
-"""Called with the items done so far and their total."""
+MEASURING, ASKING = "measuring", "asking the judge"
+
+
+class Standing(NamedTuple):
+    """How far a run has come."""
+
+    stage: str
+    done: int
+    """Items measured, or questions asked."""
+    total: int
+    in_flight: int = 0
+    """Chunks, or calls, that are being worked on."""
+    workers: int = 0
+    chunks: int = 0
+    """Chunks that came back."""
+
+
+Progress = Callable[[Standing], None]
 
 
 def new_run(source: Source, *, suite: str, system: str, version: str, profile: str, config: Mapping[str, Any]) -> Run:
@@ -63,17 +83,29 @@ def check_resumable(run: Run, source: Source, signatures: Sequence[str], stored:
 
 
 def carry_out(
-    store: Store, run: Run, work: Workload, source: Source, executor: Executor, *, progress: Progress | None = None
+    store: Store,
+    run: Run,
+    work: Workload,
+    source: Source,
+    executor: Executor,
+    *,
+    judge: Judge | None = None,
+    progress: Progress | None = None,
 ) -> None:
-    """Measure every batch that is not in the store yet, and write each as soon as it is there."""
+    """Ask the judge, measure every batch that is not in the store yet, and write each as soon as it is there."""
+    tell = progress or (lambda standing: None)
+    done = store.done_batches(run)
+    asking = asking_metrics(work) if judge else []
+    if judge and asking:
+        ask(judge, asking, source, done, lambda n, total, now: tell(Standing(ASKING, n, total, now)))
     measured = store.count_items(run, source.unit)
-    if progress:
-        progress(measured, source.n_items)
-    for rows in executor.map(work, source.batches(store.done_batches(run))):
+    tell(Standing(MEASURING, measured, source.n_items))
+    batches = source.batches(done)
+    for rows in executor.map(work, answered(asking, batches, judge) if asking else batches):
         store.write_batch(run, rows)
         measured += sum(item[KIND] == source.unit for item in rows.items)
-        if progress:
-            progress(measured, source.n_items)
+        busy = (getattr(executor, name, 0) for name in ("in_flight", "workers", "chunks_done"))
+        tell(Standing(MEASURING, measured, source.n_items, *busy))
 
 
 class Interrupted(TurnwiseError):

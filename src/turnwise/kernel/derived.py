@@ -30,11 +30,16 @@ class Input(NamedTuple):
 
     metric: str
     output: str = "value"
+    variant: str = ""
+    """A variant that goes into what is made of plain scores: a judge's opinion beside people's."""
+    only_if: str = ""
+    """A parameter of the derived metric that has to be on, else the input is not there."""
 
     @property
     def label(self) -> str:
         """How the function and the messages name it."""
-        return self.metric if self.output == "value" else f"{self.metric}.{self.output}"
+        name = self.metric if self.output == "value" else f"{self.metric}.{self.output}"
+        return f"{name} ({self.variant})" if self.variant else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,12 @@ class Derived:
         """The one output, with the bands that the settings of the run give it."""
         (declared,) = self.spec.outputs
         return declared if self.bands is None else replace(declared, bands=self.bands(**self.values, **self.context))
+
+    def settled(self, settings: Settings) -> Derived:
+        """The metric with the settings of a run, and without the inputs that they leave out."""
+        made = replace(self, settings=settings)
+        used = tuple(one for one in made.inputs if not one.only_if or made.values[one.only_if])
+        return replace(made, inputs=used)
 
     @property
     def context(self) -> dict[str, str]:

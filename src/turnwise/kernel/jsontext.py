@@ -6,18 +6,30 @@ cannot be read; a value that is one is refused long before it is written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
+NUMPY = orjson.OPT_SERIALIZE_NUMPY
 JSONDecodeError = orjson.JSONDecodeError
 loads = orjson.loads
 
 
 def dumps(value: Any) -> str:
     """Compact JSON text; a metric may hand in the numbers of numpy. What JSON cannot write raises TypeError."""
-    return orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY).decode()
+    return orjson.dumps(value, option=NUMPY).decode()
+
+
+def dumps_vectors(vectors: Sequence[Sequence[float]]) -> list[str]:
+    """The texts of many short vectors of numbers, each as `dumps` writes it: in one call, which is much faster.
+
+    >>> dumps_vectors([(1.0,), (0.5, 2.0)])
+    ['[1.0]', '[0.5,2.0]']
+    """
+    if not vectors:
+        return []
+    return [f"[{inner}]" for inner in dumps(vectors)[2:-2].split("],[")]
 
 
 def dumps_clean(value: Any) -> str:
@@ -30,6 +42,8 @@ def dumps_clean(value: Any) -> str:
 
 def clean(text: str) -> str:
     """Text that any database can hold: half characters and NUL are written out."""
+    if type(text) is str and text.isascii() and "\x00" not in text:  # almost all, and nothing to do
+        return text
     return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")
 
 

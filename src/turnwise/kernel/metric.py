@@ -65,6 +65,8 @@ class Parameter:
     choices: tuple[str, ...] = ()
     by_profile: Mapping[str, bool | int | float | str] = field(default_factory=dict)
     """Defaults that differ under a profile."""
+    quiet: bool = False
+    """Whether signatures say nothing of its default: a switch that came later, and changes nothing while it is off."""
 
     def parse(self, text: str) -> bool | int | float | str:
         """The value a user typed, in the type of the default."""
@@ -179,6 +181,8 @@ class Metric:
     """A metric: subclass it, declare `spec`, write `measure`."""
 
     spec: ClassVar[MetricSpec]
+    apart: ClassVar[frozenset[str]] = frozenset()
+    """Variants that a derived metric is made of only if it names them: a judge's opinion beside people's."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         settings = settings or Settings()
@@ -205,10 +209,26 @@ class Metric:
     @property
     def signature(self) -> str:
         """The one line that says how this metric's numbers are made."""
+        return signature(self.spec.full_name, self.spec.version, self.settings.profile, self.signed)
+
+    def signed_as(self, variant: str, signature: str) -> str:
+        """What of the metric's signature, as it is or as it was stored, is about the scores of a variant.
+
+        All of it, unless variants are made in different ways: by people and by a judge.
+        """
+        return signature
+
+    @property
+    def signed(self) -> dict[str, Any]:
+        """Everything beside name, version and profile that can change a value."""
         context = {key: self.settings.context[key] for key in self.spec.context if key in self.settings.context}
-        return signature(
-            self.spec.full_name, self.spec.version, self.settings.profile, {**self.settings.values, **context}
-        )
+        return {**signed_values(self.spec, self.settings.values), **context}
+
+
+def signed_values(spec: MetricSpec, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a signature tells."""
+    quiet = {p.name: p.default for p in spec.parameters if p.quiet}
+    return {name: value for name, value in values.items() if name not in quiet or value != quiet[name]}
 
 
 def resolve_settings(

@@ -72,11 +72,14 @@ class Measurement(NamedTuple):
     """For slices below the unit."""
     repeat: int = 0
     variant: str = ""
+    source: Source = Source.CODE
+    rater: str = ""
+    """Who gave it, where it was not code: the name of a model."""
 
 
 def measured(statistics: tuple[float, ...], *, evidence: JSON = None, parts: Parts | None = None) -> Measurement:
     """A scored measurement from its statistics vector."""
-    return Measurement(statistics, evidence=evidence, parts=parts)
+    return Measurement(statistics, None, Status.SCORED, None, evidence, parts)  # by place: there are many
 
 
 def labelled(label: str, *, evidence: JSON = None) -> Measurement:

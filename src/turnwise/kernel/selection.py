@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 from turnwise.kernel.derived import Derived, When
 from turnwise.kernel.errors import UsageError
-from turnwise.kernel.metric import Metric, MetricSpec, resolve_settings
+from turnwise.kernel.metric import Metric, MetricSpec, resolve_settings, signed_values
 from turnwise.kernel.registry import REGISTRY, AnyMetric, Registry
 from turnwise.kernel.signature import digest, signature
 
@@ -23,6 +24,12 @@ class Selection:
     def signatures(self) -> list[tuple[str, str]]:
         """(full name, signature) of every metric, in the order of their numbers in the run."""
         measured = [(metric.spec.full_name, metric.signature) for metric in self.metrics]
+        return measured + [(derived.spec.full_name, sign) for derived, sign in self.derived]
+
+    @property
+    def plain_signatures(self) -> list[tuple[str, str]]:
+        """The same for scores without a variant."""
+        measured = [(metric.spec.full_name, metric.signed_as("", metric.signature)) for metric in self.metrics]
         return measured + [(derived.spec.full_name, sign) for derived, sign in self.derived]
 
 
@@ -47,19 +54,25 @@ def select_metrics(
         _add_with_inputs(metric, ordered, registry, ())
     settings = resolve_settings([m.spec for m in ordered.values()], profile, overrides or {}, context or {})
     selection = Selection()
-    signs: dict[str, str] = {}
+    signs: dict[str, Callable[[str], str]] = {}
     for name, metric in ordered.items():
         if isinstance(metric, Derived):
-            metric = replace(metric, settings=settings[name])
-            made_of = digest([signs[f"{room}/{i.metric}"] for i in metric.inputs])
-            signs[name] = signature(
-                name, metric.spec.version, profile, {**metric.values, **metric.context, "inputs": made_of}
-            )
-            selection.derived.append((metric, signs[name]))
+            metric = metric.settled(settings[name])
+            made_of = digest([signs[f"{room}/{i.metric}"](i.variant) for i in metric.inputs])
+            told = {**signed_values(metric.spec, metric.values), **metric.context, "inputs": made_of}
+            sign = signature(name, metric.spec.version, profile, told)
+            selection.derived.append((metric, sign))
+            signs[name] = partial(_always, sign)
         else:
-            selection.metrics.append(metric(settings[name]))
-            signs[name] = selection.metrics[-1].signature
+            made = metric(settings[name])
+            selection.metrics.append(made)
+            signs[name] = partial(made.signed_as, signature=made.signature)
     return selection
+
+
+def _always(signature: str, variant: str) -> str:
+    """The signature of a derived metric is that of all its variants."""
+    return signature
 
 
 def _wanted(spec: MetricSpec, profile: str, carried: Mapping[str, int] | None) -> bool:

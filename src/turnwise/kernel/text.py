@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 _UNSPACED = (
@@ -16,6 +17,7 @@ _UNSPACED = (
 """Scripts that are written without spaces between words."""
 UNSPACED_CLASS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _UNSPACED)
 """The same for a regular expression, inside brackets."""
+_ANY_UNSPACED = re.compile(f"[{UNSPACED_CLASS}]")
 
 
 class _Silent(dict[int, str]):
@@ -52,7 +54,11 @@ def spoken_words(text: str) -> list[str]:
     >>> spoken_words("It hurts, here: 这里疼")
     ['it', 'hurts', 'here', '这', '里', '疼']
     """
-    spoken = spoken_form(text)
-    if spoken.isascii() or not any(map(is_unspaced, spoken)):
+    return words_of(spoken_form(text))
+
+
+def words_of(spoken: str) -> list[str]:
+    """The words of a text that is in its spoken form already."""
+    if spoken.isascii() or not _ANY_UNSPACED.search(spoken):
         return spoken.split()
     return "".join(f" {c} " if is_unspaced(c) else c for c in spoken).split()

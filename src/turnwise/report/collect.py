@@ -6,7 +6,7 @@ its rows; only roll-ups that reach across clusters before their last step, and p
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,7 +17,6 @@ from turnwise.kernel.rollup import (
     CLUSTER,
     ITEM,
     BoolArray,
-    FloatArray,
     IntArray,
     Pooled,
     Rollup,
@@ -27,8 +26,11 @@ from turnwise.kernel.rollup import (
     combinations,
     compile_rollup,
 )
+from turnwise.report.cells import NO_CODES, Cells, cells_of, joined_cells, nothing
+from turnwise.report.intervals import rollup_intervals
+from turnwise.report.many import Estimate, ManyCells, can_stream
 from turnwise.report.series import Grouped
-from turnwise.stats.intervals import BOOTSTRAP_CLUSTERS, Resampler
+from turnwise.stats.intervals import BOOTSTRAP_CLUSTERS, MANY_CLUSTERS, Resampler
 
 FLOATS = 1 << 18
 """The size of what is rolled up and resampled at once: clusters (or resamples) x groups x statistics."""
@@ -54,7 +56,7 @@ class Lot(NamedTuple):
 class Collected:
     """The groups found so far, with their counts, cells and rows."""
 
-    def __init__(self, output: Output) -> None:
+    def __init__(self, output: Output, n_clusters: int) -> None:
         self.keys: list[Key] = []
         self.n_total: list[int] = []
         self.n_scored: list[int] = []
@@ -62,9 +64,11 @@ class Collected:
         self.short: dict[str, dict[int, int]] = {rollup.name: {} for rollup in output.rollups}
         """Per roll-up over repeats and group: the items with too few trials."""
         self._places: dict[Key, int] = {}
+        self._output = output
         self._rollups = output.rollups
+        self._many = ManyCells(output) if n_clusters > MANY_CLUSTERS and can_stream(output.rollups) else None
         self._keeps_rows = not all(rollup.within_clusters for rollup in output.rollups)
-        self._cells: list[_Cells] = []
+        self._cells: list[Cells] = []
         self._rows: list[Rows] = []
         self._row_groups: list[IntArray] = []
         self._value: Value | None = None
@@ -82,8 +86,11 @@ class Collected:
             return
         groups = place[grouped.groups]
         self._count_short(grouped.rows, groups)
+        if self._many is not None:
+            self._many.add(grouped.rows, groups, value)
+            return
         self._value = value
-        self._cells.append(_cells(self._rollups, grouped.rows, groups, value))
+        self._cells.append(cells_of(self._rollups, grouped.rows, groups, value))
         if self._keeps_rows:
             self._rows.append(grouped.rows)
             self._row_groups.append(groups)
@@ -101,6 +108,19 @@ class Collected:
         short = self.short[rollup.name].get(group)
         return self.missing[group] | ({f"items with fewer than {rollup.trials} trials": short} if short else {})
 
+    def estimates(self, resampler: Resampler) -> list[dict[int, Estimate]]:
+        """For each roll-up, the value and interval of each group."""
+        if self._many is not None:
+            return self._many.estimates(len(self.keys), resampler.clusters, resampler.resamples)
+        found: list[dict[int, Estimate]] = [{} for _ in self._rollups]
+        for lot in self.lots(resampler):
+            intervals = rollup_intervals(lot.compiled, self._output, lot.resampler)
+            for i, made in enumerate(lot.compiled):
+                points = np.where(lot.filled, made.point(), np.nan)  # a sum over nothing is missing, not 0
+                for member, point, interval in zip(lot.members.tolist(), points.tolist(), intervals[i], strict=True):
+                    found[i][member] = (point if np.isfinite(point) else None), interval
+        return found
+
     def lots(self, resampler: Resampler) -> Iterator[Lot]:
         """All groups, so many at a time that the tables stay small.
 
@@ -108,10 +128,10 @@ class Collected:
         for each of 3,000 groups with three clusters each would be almost all zeros.
         """
         n = len(self.keys)
-        cells = _joined(self._cells, len(self._rollups))
+        cells = joined_cells(self._cells, len(self._rollups))
         own = cells.numbered_within_groups(n)
         few = np.bincount(cells.groups, minlength=n) < (BOOTSTRAP_CLUSTERS if n > MANY_GROUPS else 0)
-        rows, row_groups = _joined_rows(self._rows), np.concatenate([_NO_CODES, *self._row_groups])
+        rows, row_groups = _joined_rows(self._rows), np.concatenate([NO_CODES, *self._row_groups])
         width = max(2, sum(totals.shape[1] for totals in cells.totals))
         for small in (False, True):
             members = np.flatnonzero(few == small)
@@ -142,8 +162,8 @@ class Collected:
         which = place[groups] >= 0
         chosen = rows.chosen(which)
         if not len(rows):  # nothing was scored, so nothing says which dimensions there are
-            chosen = replace(chosen, keys={name: _NO_CODES for step in rollup.steps for name in (CLUSTER, *step.by)})
-        return compile_rollup(rollup, chosen, place[groups[which]], shape[1], shape[0], self._value or _nothing)
+            chosen = replace(chosen, keys={name: NO_CODES for step in rollup.steps for name in (CLUSTER, *step.by)})
+        return compile_rollup(rollup, chosen, place[groups[which]], shape[1], shape[0], self._value or nothing)
 
     def _place(self, key: Key) -> int:
         found = self._places.setdefault(key, len(self.keys))
@@ -155,80 +175,11 @@ class Collected:
         return found
 
 
-class _Cells(NamedTuple):
-    """One vector for each cluster and group that meet, and roll-up, sorted by group and cluster."""
-
-    groups: IntArray
-    clusters: IntArray
-    totals: list[FloatArray]
-    """(cells, d) for each roll-up; (cells, 0) for one that needs the rows."""
-    present: list[BoolArray]
-    made: list[Pooled | None]
-    """How each roll-up is valued."""
-
-    def pooled(self, rollup: int, which: IntArray, index: tuple[IntArray, IntArray], shape: tuple[int, int]) -> Pooled:
-        """The cells `which` at their places in a table of clusters and groups."""
-        made = self.made[rollup] if self.made else None
-        totals = np.zeros((*shape, self.totals[rollup].shape[1]))
-        totals[index] = self.totals[rollup][which]
-        present = np.zeros(shape, dtype=bool)
-        present[index] = self.present[rollup][which]
-        return Pooled(totals, present, made.value if made else _nothing, made.is_sum if made else False)
-
-    def numbered_within_groups(self, n_groups: int) -> IntArray:
-        """Each cell's number among those of its group."""
-        first = np.searchsorted(self.groups, np.arange(n_groups))
-        return np.arange(len(self.groups)) - first[self.groups]
-
-    def find(self, clusters: IntArray, groups: IntArray) -> IntArray:
-        """The cells of rows."""
-        span = int(self.clusters.max(initial=0)) + 1
-        return np.searchsorted(self.groups * span + self.clusters, groups * span + clusters)
-
-
-_NO_CODES = np.zeros(0, dtype=np.int64)
-
-
-def _nothing(statistics: FloatArray) -> FloatArray:
-    """The value where no row was scored."""
-    return np.full(statistics.shape[:-1], np.nan)
-
-
-def _cells(rollups: Sequence[Rollup], rows: Rows, groups: IntArray, value: Value) -> _Cells:
-    """Each cluster and group that meet, taken for a group of its own with one cluster."""
-    cell, members = combinations([groups, rows.keys[CLUSTER]], len(rows))
-    n = len(members)
-    alone = rows.rekeyed(CLUSTER, np.zeros(len(rows), dtype=np.int64))
-    totals: list[FloatArray] = []
-    present: list[BoolArray] = []
-    compiled: list[Pooled | None] = []
-    for rollup in rollups:
-        made = compile_rollup(rollup, alone, cell, n, 1, value) if rollup.within_clusters else None
-        pooled = made if isinstance(made, Pooled) else None
-        compiled.append(pooled)
-        totals.append(np.zeros((n, 0)) if pooled is None else pooled.totals[0])
-        present.append(np.zeros(n, dtype=bool) if pooled is None else pooled.present[0])
-    return _Cells(members[:, 0], members[:, 1], totals, present, compiled)
-
-
-def _joined(portions: list[_Cells], n_rollups: int) -> _Cells:
-    """The cells of all portions; no cluster is in two of them."""
-    if not portions:
-        none = [np.zeros((0, 2)) for _ in range(n_rollups)]
-        return _Cells(_NO_CODES, _NO_CODES, none, [np.zeros(0, dtype=bool) for _ in none], [])
-    groups = np.concatenate([p.groups for p in portions])
-    clusters = np.concatenate([p.clusters for p in portions])
-    order = np.lexsort((clusters, groups))
-    totals = [np.concatenate([p.totals[i] for p in portions])[order] for i in range(n_rollups)]
-    present = [np.concatenate([p.present[i] for p in portions])[order] for i in range(n_rollups)]
-    return _Cells(groups[order], clusters[order], totals, present, portions[0].made)
-
-
 def _joined_rows(portions: list[Rows]) -> Rows:
     if len(portions) == 1:
         return portions[0]
     if not portions:
-        return Rows(np.zeros(0), np.zeros((0, 0)), {CLUSTER: _NO_CODES})
+        return Rows(np.zeros(0), np.zeros((0, 0)), {CLUSTER: NO_CODES})
     labels = None
     if any(p.labels is not None for p in portions):
         labels = [label for p in portions for label in (p.labels or [None] * len(p))]

@@ -93,7 +93,7 @@ def derived_after_rollup(
     keys = {key for found in grouped.values() for key in found.keys}
     for key in sorted(keys if by else {()}):  # the whole data set is there even before any input is
         missing: dict[str, int] = {}
-        pooled = _pooled(rolled, rolled.derived.spec.name, grouped, key, max(1, len(items.clusters.names)), missing)
+        pooled = _pooled(rolled, rolled.derived.spec.name, grouped, key, max(1, items.n_clusters), missing)
         value = None if pooled is None or missing else float(pooled.point()[0])
         if value is not None and not np.isfinite(value):
             value, missing = None, {NOT_FINITE: 1}

@@ -10,7 +10,7 @@ from typing import IO, Any
 from turnwise.kernel.errors import TurnwiseError
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.report.files import CsvWriter
-from turnwise.report.summary import stored_or_new, summarise, summary_object
+from turnwise.report.summary import stored_or_new, summarise, summary_object, with_calibration
 from turnwise.report.tables import Table, as_latex, as_markdown, overview, slices
 from turnwise.store.reading import stream_scores
 from turnwise.store.run import Run
@@ -76,7 +76,7 @@ def write_parquet(store: Store, run: Run, path: Path) -> None:
 def result_tables(store: Store, run: Run, form: str, by: Sequence[tuple[str, ...]]) -> str:
     """The results as `markdown` or `latex`, the signatures under them."""
     results = summarise(store, run, by) if by else stored_or_new(store, run)
-    summary = summary_object(run, results)
+    summary = summary_object(run, with_calibration(store, results))
     render = as_markdown if form == "markdown" else as_latex
     tables = [overview(summary), *(table for names in by for table in slices(summary, names)), _signatures(summary)]
     return "\n\n".join(render(table) for table in tables) + "\n"

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import partial
 from itertools import groupby, product
 from typing import Any
 
-import numpy as np
-
-from turnwise.kernel.derived import Derived, When
+from turnwise.kernel.derived import When
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import COMPONENT, Direction, Output
-from turnwise.kernel.registry import REGISTRY
-from turnwise.kernel.rollup import IntArray, Rollup
+from turnwise.kernel.registry import REGISTRY, Registry
+from turnwise.kernel.rollup import Rollup
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.collect import Collected
-from turnwise.report.derive import Rolled, derived_after_rollup, derived_per_unit, no_interval
-from turnwise.report.intervals import pooled_rollup_intervals, rollup_intervals
+from turnwise.report.derive import Rolled, derived_after_rollup, no_interval
+from turnwise.report.intervals import pooled_rollup_intervals
+from turnwise.report.portions import Portion, RunRows, count_groups, needed_dimensions
 from turnwise.report.series import Series, group_rows, has_dimension
 from turnwise.stats.intervals import Interval, Resampler
-from turnwise.store.columns import ItemTable, read_columns, read_items
+from turnwise.store.columns import ItemTable
+from turnwise.store.items import StoredItems
 from turnwise.store.run import FINISHED, Run
 from turnwise.store.store import Store
 
@@ -34,7 +33,8 @@ def run_selection(store: Store, run: Run) -> Selection:
     A metric that is not installed (any more) is left out; `not_installed` names it.
     """
     config = run.config
-    known = {name.partition("/")[2] for name in REGISTRY.names(run.suite)}
+    registry = registry_of(run)
+    known = {name.partition("/")[2] for name in registry.names(run.suite)}
     stored = [metric.name.partition("/")[2] for metric in store.metrics(run)]
     return select_metrics(
         run.suite,
@@ -42,12 +42,24 @@ def run_selection(store: Store, run: Run) -> Selection:
         profile=run.profile,
         overrides=config.get("set", {}),
         context=config.get("context", {}),
+        registry=registry,
     )
+
+
+def registry_of(run: Run) -> Registry:
+    """All metrics, and those of the rubrics that a run brought along."""
+    own = run.config.get("rubrics", [])
+    if not own:
+        return REGISTRY
+    from turnwise.judge.metric import registry_with
+    from turnwise.judge.rubric import rubric_from
+
+    return registry_with(rubric_from(content, f"run {run.id}", run.suite) for content in own)
 
 
 def not_installed(store: Store, run: Run) -> list[str]:
     """Metrics of a stored run whose code is not here: their scores are kept, but cannot be rolled up anew."""
-    known = set(REGISTRY.names(run.suite))
+    known = set(registry_of(run).names(run.suite))
     return [metric.name for metric in store.metrics(run) if metric.name not in known]
 
 
@@ -63,22 +75,27 @@ def summarise(
     selection = selection or run_selection(store, run)
     groupings: list[By] = [(), *(tuple(names) for names in (run.config.get("by", []) if by is None else by))]
     plain = list(dict.fromkeys(_without_component(names) for names in groupings))
-    items = read_items(store, run)
+    items = StoredItems(store, run, needed_dimensions(selection, plain))
     if by is not None:
         parts = {m.spec.part for m in selection.metrics if m.spec.part}
-        check_dimensions(by, {COMPONENT, *items.dimensions, *parts})
+        check_dimensions(by, {COMPONENT, *items.names, *parts})
+    rows = RunRows(store, run, selection, items)
     draws = resamples or run.config.get("resamples", RESAMPLES)
-    resampler = Resampler(max(1, len(items.clusters.names)), draws)
+    resampler = Resampler(max(1, items.n_clusters), draws)
     results: list[dict[str, Any]] = []
-    portions = _all_series(store, run, selection, items)
-    for _, same in groupby(portions, key=lambda series: (series.metric, series.output.name, series.variant)):
-        results += _results(same, items, plain, resampler)
+    for number, metric in enumerate(selection.metrics):
+        if metric.spec.name not in run.config.get("not_measured", {}):
+            for _, same in groupby(rows.measured(number), key=lambda p: (p.series.output.name, p.series.variant)):
+                results += _results(same, plain, resampler)
+    for derived, signature in selection.derived:
+        if derived.when is When.PER_UNIT:
+            results += _results(rows.derived(derived, signature), plain, resampler)
     for derived, signature in selection.derived:
         if derived.when is When.AFTER_ROLLUP:
-            for variant, inputs in _inputs(store, run, selection, items, derived):
+            for variant, rolled in rows.rolled(derived):
                 for names in plain:
-                    results += _derived_results(Rolled(derived, inputs), signature, variant, items, names, resampler)
-    results += _not_measured(store, run, selection, items, plain)
+                    results += _derived_results(rolled, signature, variant, rows.whole, names, resampler)
+    results += _not_measured(rows, run, selection, plain)
     order = {name: place for place, (name, _) in enumerate(selection.signatures)}
     # The outputs as they are declared: the first is the one that people mean by the metric's name.
     outputs = {(m.spec.name, output.name): place for m in selection.metrics for place, output in enumerate(m.outputs)}
@@ -88,9 +105,7 @@ def summarise(
     return list(_by_component(results, groupings, selection))
 
 
-def _not_measured(
-    store: Store, run: Run, selection: Selection, items: ItemTable, groupings: Sequence[By]
-) -> Iterator[dict[str, Any]]:
+def _not_measured(rows: RunRows, run: Run, selection: Selection, groupings: Sequence[By]) -> Iterator[dict[str, Any]]:
     """A line without a value for every group and roll-up of a metric that nothing in the run could be measured by."""
     groups: dict[str, list[tuple[dict[str, str], int]]] = {}
     for number, metric in enumerate(selection.metrics):
@@ -99,24 +114,12 @@ def _not_measured(
             continue
         unit = metric.spec.unit
         if unit not in groups:
-            found = _groups(_series(store, run, selection, items, number), items, groupings)
+            found = count_groups(rows.measured(number), groupings)
             groups[unit] = found or [({}, 1)]  # there is no such unit at all: said once
         for output in metric.outputs:
             for (group, n), rollup in product(groups[unit], output.rollups):
                 nothing, counts = Interval(None, None, ""), (0, n, {reason: n})
                 yield entry(metric.spec.name, output, "", group, rollup, None, nothing, counts, metric.signature)
-
-
-def _groups(skipped: Iterable[Series], items: ItemTable, groupings: Sequence[By]) -> list[tuple[dict[str, str], int]]:
-    """The groups of the items that a metric left out, with how many are in each."""
-    found = []
-    for series in skipped:
-        for names in groupings:
-            if all(name in items.dimensions for name in names):
-                grouped = group_rows(series, items, names)
-                counted = zip(grouped.keys, grouped.n_total, strict=True)
-                found += [(dict(zip(names, key, strict=True)), n) for key, n in counted]
-    return found
 
 
 def _without_component(names: By) -> By:
@@ -149,6 +152,17 @@ def stored_or_new(store: Store, run: Run) -> list[dict[str, Any]]:
         if run.status == FINISHED:
             store.save_rollups(run, results, as_of=as_of)
     return results
+
+
+def with_calibration(store: Store, results: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The results, those of a judge marked with how well it is known to agree with people; as of now."""
+    if not any("|rubric=" in result["signature"] for result in results):
+        return list(results)
+    from turnwise.judge.calibrated import marks
+
+    known = marks(store, ((result["signature"], result["output"]) for result in results))
+    marked = ((result, known.get((result["signature"], result["output"]))) for result in results)
+    return [{**result, "calibration": mark} if mark else result for result, mark in marked]
 
 
 def summary_object(run: Run, results: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -186,87 +200,26 @@ def check_dimensions(by: Sequence[By], known: Collection[str]) -> None:
             )
 
 
-def _all_series(store: Store, run: Run, selection: Selection, items: ItemTable) -> Iterator[Series]:
-    """Every output of every metric that is rolled up from rows, one at a time, in portions of whole clusters."""
-    for number, metric in enumerate(selection.metrics):
-        if metric.spec.name in run.config.get("not_measured", {}):
-            continue
-        yield from _series(store, run, selection, items, number, ends=items.cluster_ends())
-    for derived, signature in selection.derived:
-        if derived.when is When.PER_UNIT:
-            for variant, inputs in _inputs(store, run, selection, items, derived):
-                rows = {label: node for label, node in inputs.items() if isinstance(node, Series)}
-                yield derived_per_unit(derived, signature, variant, rows, items)
-
-
-def _series(
-    store: Store, run: Run, selection: Selection, items: ItemTable, number: int, *, ends: IntArray | None = None
-) -> Iterator[Series]:
-    """The outputs of one metric, each whole; or in portions that follow each other, where `ends` are given."""
-    metric = selection.metrics[number]
-    stored = {m.name: m for m in store.metrics(run)}[metric.spec.full_name]
-    for found in read_columns(store, run, stored, with_parts=metric.spec.part is not None, ends=ends):
-        columns = found.only(items.has(found.items))  # a run that goes on may have written since the items were read
-        output = next(output for output in metric.outputs if output.name == columns.output)
-        yield Series(
-            metric.spec.name,
-            stored.signature,
-            output,
-            columns.variant,
-            partial(metric.pooled, output.name),
-            metric.spec.part,
-            columns,
-            items.rows_of(columns.items),
-        )
-
-
-def _inputs(
-    store: Store, run: Run, selection: Selection, items: ItemTable, derived: Derived
-) -> Iterator[tuple[str, dict[str, Series | Rolled]]]:
-    """The inputs of a derived metric by label, for each variant that has any of them."""
-    numbers = {metric.spec.name: number for number, metric in enumerate(selection.metrics)}
-    others = {d.spec.name: (d, signature) for d, signature in selection.derived}
-    found: dict[str, dict[str, Series | Rolled]] = {}
-    for wanted in derived.inputs:
-        if wanted.metric in numbers:
-            for series in _series(store, run, selection, items, numbers[wanted.metric]):
-                if series.output.name == wanted.output:
-                    found.setdefault(series.variant, {})[wanted.label] = series
-            continue
-        inner, signature = others[wanted.metric]
-        for variant, nodes in _inputs(store, run, selection, items, inner):
-            node: Series | Rolled = Rolled(inner, nodes)
-            if inner.when is When.PER_UNIT:
-                rows = {label: n for label, n in nodes.items() if isinstance(n, Series)}
-                node = derived_per_unit(inner, signature, variant, rows, items)
-            found.setdefault(variant, {})[wanted.label] = node
-    yield from (found or {"": {}}).items()
-
-
-def _results(
-    portions: Iterable[Series], items: ItemTable, groupings: Sequence[By], resampler: Resampler
-) -> Iterator[dict[str, Any]]:
-    """One output of one metric, in every grouping that its items or parts allow."""
-    collected: dict[By, Collected] = {}
-    for series in portions:
+def _results(portions: Iterable[Portion], groupings: Sequence[By], resampler: Resampler) -> Iterator[dict[str, Any]]:
+    """One output of one metric, in every grouping that its items or parts allow; variants may take turns."""
+    collected: dict[str, dict[By, Collected]] = {}
+    last: dict[str, Series] = {}
+    for series, items in portions:
+        own = collected.setdefault(series.variant, {})
         for names in groupings:
             if all(has_dimension(series, items, name) for name in names):
-                found = collected.setdefault(names, Collected(series.output))
+                found = own.setdefault(names, Collected(series.output, resampler.clusters))
                 found.add(group_rows(series, items, names), series.value)
-    for names, found in collected.items():
-        results = list(_entries(series, found, names, resampler))
-        yield from _worst_first(results, series.output) if names else results
+        last[series.variant] = series
+    for variant, own in collected.items():
+        for names, found in own.items():
+            results = list(_entries(last[variant], found, names, resampler))
+            yield from _worst_first(results, last[variant].output) if names else results
 
 
 def _entries(series: Series, groups: Collected, names: By, resampler: Resampler) -> Iterator[dict[str, Any]]:
     rollups = series.output.rollups
-    found: list[dict[int, tuple[float | None, Interval]]] = [{} for _ in rollups]
-    for lot in groups.lots(resampler):
-        intervals = rollup_intervals(lot.compiled, series.output, lot.resampler)
-        for i, made in enumerate(lot.compiled):
-            points = np.where(lot.filled, made.point(), np.nan)  # a sum over nothing is missing, not 0
-            for member, point, interval in zip(lot.members.tolist(), points.tolist(), intervals[i], strict=True):
-                found[i][member] = (point if np.isfinite(point) else None), interval
+    found = groups.estimates(resampler)
     why_none = series.output.no_interval
     for i, rollup in enumerate(rollups):
         for at, key in enumerate(groups.keys):

@@ -9,6 +9,8 @@ from typing import Any
 
 from turnwise.kernel.metric import COMPONENT
 
+UNCALIBRATED = "uncalibrated"
+"""What a judge's scores are until somebody has compared them with people's."""
 _LATEX = {"\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}"}
 _LATEX |= {"~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "–": "--", "−": "$-$"}
 _LATEX |= {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}  # other signs in TeX's old encoding
@@ -39,6 +41,7 @@ def overview(summary: Mapping[str, Any], *, every_rollup: bool = True) -> Table:
         name = metric_label(r)
         if name not in measured:
             continue
+        name = marked_label(r)
         variant = [r["variant"] or "-"] if several else []
         rollup = f"{r['rollup']}{' *' if r['primary'] else ''}"
         missing = ", ".join(f"{reason}: {n}" for reason, n in r["missing"].items())
@@ -51,15 +54,18 @@ def overview(summary: Mapping[str, Any], *, every_rollup: bool = True) -> Table:
     title = f"{run['suite']}: {run['system']}{version} ({run['profile']} profile)"
     offset = 1 if several else 0
     notes = ["* primary roll-up", *_not_measured([r for r in results if metric_label(r) not in measured], measured)]
+    notes += _calibrations(results)
     return Table(title, header, rows, notes, (2 + offset, 4 + offset))
 
 
 def _not_measured(results: Sequence[Mapping[str, Any]], labels: Collection[str]) -> list[str]:
-    """One line for each reason why whole metrics have no value."""
+    """One line for each reason why whole metrics have no value; a judge that gave none is a variant of some."""
     measured = {label.partition(".")[0] for label in labels}
     reasons: dict[str, dict[str, None]] = {}
-    for r in (r for r in results if not r["variant"]):
-        why = ", ".join(sorted(r["missing"])) or "nothing to measure"
+    for r in (r for r in results if not r["variant"] or "calibration" in r):
+        several = len(r["missing"]) > 1
+        why = ", ".join(f"{why}: {n}" if several else why for why, n in sorted(r["missing"].items()))
+        why = why or "nothing to measure"
         partly = r["metric"] in measured
         reasons.setdefault(why, {})[metric_label(r) if partly else r["metric"]] = None
     return [f"not measured ({why}): {', '.join(names)}" for why, names in reasons.items()]
@@ -71,10 +77,10 @@ def slices(summary: Mapping[str, Any], by: Sequence[str], most: int | None = Non
     if list(by) == [COMPONENT]:
         return _components(wanted)
     tables = []
-    for name in dict.fromkeys(metric_label(r) for r in wanted):
-        chosen = [r for r in wanted if metric_label(r) == name]
+    for name in dict.fromkeys(marked_label(r) for r in wanted):
+        chosen = [r for r in wanted if marked_label(r) == name]
         shown = chosen if most is None else chosen[:most]
-        rows = [[" / ".join(r["group"].values()), number(r["value"]), interval(r), str(r["n_scored"])] for r in shown]
+        rows = [[" / ".join(r["group"].values()), number(r["value"]), interval(r), _counted(r)] for r in shown]
         notes = [f"{len(chosen) - len(shown)} more not shown"] if len(shown) < len(chosen) else []
         title = f"{name} ({chosen[0]['rollup']}) by {', '.join(by)}, worst first"
         tables.append(Table(title, [" / ".join(by), "value", "95 % interval", "n"], rows, notes, (1, 3)))
@@ -86,15 +92,40 @@ def _components(results: Sequence[Mapping[str, Any]]) -> list[Table]:
     tables = []
     for component in dict.fromkeys(r["group"][COMPONENT] for r in results):
         own = [r for r in results if r["group"][COMPONENT] == component]
-        rows = [[metric_label(r), r["rollup"], number(r["value"]), interval(r), str(r["n_scored"])] for r in own]
+        rows = [[marked_label(r), r["rollup"], number(r["value"]), interval(r), _counted(r)] for r in own]
         header = ["metric", "roll-up", "value", "95 % interval", "n"]
         tables.append(Table(f"component {component}", header, rows, numeric=(2, 4)))
     return tables
 
 
+def _counted(result: Mapping[str, Any]) -> str:
+    """How many items have a score, and of how many where some have none."""
+    scored, total = result["n_scored"], result["n_total"]
+    return str(scored) if scored == total else f"{scored}/{total}"
+
+
 def metric_label(result: Mapping[str, Any]) -> str:
     """`metric`, or `metric.output` where it has more than the one."""
     return result["metric"] if result["output"] == "value" else f"{result['metric']}.{result['output']}"
+
+
+def marked_label(result: Mapping[str, Any]) -> str:
+    """The same, and whether it is what a judge said that nobody has compared with people yet."""
+    uncalibrated = result.get("calibration") == UNCALIBRATED
+    return f"{metric_label(result)} ({UNCALIBRATED})" if uncalibrated else metric_label(result)
+
+
+def _calibrations(results: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line for each judged metric; one for each of its outputs where they are not calibrated alike."""
+    found: dict[str, dict[str, str]] = {}
+    for r in results:
+        if "calibration" in r:
+            found.setdefault(r["metric"], {})[metric_label(r)] = r["calibration"]
+    lines = []
+    for metric, marks in found.items():
+        alike = {metric: next(iter(marks.values()))} if len(set(marks.values())) == 1 else marks
+        lines += [f"{label} is a judge's opinion, {mark}" for label, mark in alike.items()]
+    return lines
 
 
 def number(value: float | None) -> str:

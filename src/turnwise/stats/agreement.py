@@ -1,8 +1,9 @@
 """Do raters agree, does a judge agree with people? Coefficients with intervals over clusters, or reasons for none.
 
 `pair_agreement` compares a rater with a reference on an ordered scale, `label_agreement` where they give names,
-`rater_agreement` any number of raters who each rated some of the items. Formulas stand in coefficients.py, what to
-make of them in docs/agreement.md.
+`rater_agreement` any number of raters who each rated some of the items, `label_rater_agreement` the same for names, and
+`kappa_with_each` one rater with each of several others. Formulas stand in coefficients.py, what to make of them in
+docs/agreement.md.
 """
 
 from __future__ import annotations
@@ -13,20 +14,15 @@ from itertools import combinations
 
 import numpy as np
 
-from turnwise.stats.coefficients import Cells, Coincidences, IntArray, mean_quadratic_kappa, quadratic_kappa
-from turnwise.stats.counted import NO_PAIR, Clustered, Entries, Statistic, missing
-from turnwise.stats.leave_one_out import BoolArray, FloatArray
+from turnwise.stats import tallies
+from turnwise.stats.coefficients import mean_quadratic_kappa, quadratic_kappa
+from turnwise.stats.counted import NO_PAIR, Clustered, Statistic, missing
 
 __all__ = ["Confusion", "LabelAgreement", "PairAgreement", "RaterAgreement", "Statistic"]
-__all__ += ["label_agreement", "pair_agreement", "rater_agreement"]
+__all__ += ["label_agreement", "label_rater_agreement", "pair_agreement", "rater_agreement"]
+__all__ += ["kappa_with_each", "label_kappa_with_each"]
 
 SEED = 20240229
-UNIT = (0.0, 1.0)
-COEFFICIENT = (-1.0, 1.0)
-
-ONE_CATEGORY = "all ratings are the same, so there is no disagreement to expect"
-CONSTANT = "one side gave the same rating to all items, so there is no order to compare"
-NO_SCALE = "the ends of the scale are not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +85,22 @@ class RaterAgreement:
     """The mean over the pairs of raters for whom there is one."""
 
 
+@dataclass(frozen=True, slots=True)
+class LabelRaterAgreement:
+    """Several raters who give names."""
+
+    raters: int
+    items: int
+    """With at least two ratings."""
+    left_out: int
+    ratings: int
+    clusters: int
+    alpha: Statistic
+    """Nominal."""
+    kappa: Statistic
+    """The mean over the pairs of raters for whom there is one."""
+
+
 def pair_agreement(
     ratings: Sequence[float | None],
     reference: Sequence[float | None],
@@ -112,30 +124,32 @@ def pair_agreement(
         seed: of the bootstrap.
         level: confidence.
     """
-    _check_lengths(ratings, reference)
-    given = np.stack([_numbers(ratings, scale), _numbers(reference, scale)])
-    kept, groups = _with_two(~np.isnan(given), clusters)
+    tallies.check_lengths(ratings, reference)
+    given = np.stack([tallies.numbers(ratings, scale), tallies.numbers(reference, scale)])
+    kept, groups = tallies.with_two(~np.isnan(given), clusters)
     x, y = given[:, kept]
-    marks = _categories(given[:, kept], scale)
+    marks = tallies.points(given[:, kept], scale)
     codes = np.searchsorted(marks, given[:, kept])
     found = Clustered(len(x), groups, resamples, seed, level)
-    cells, counted = _cells(codes[0], codes[1], len(marks))
+    cells, counted = tallies.cells(codes[0], codes[1], len(marks))
     span = (None, None) if scale is None else (scale[0] - scale[1], scale[1] - scale[0])
-    tops = [missing(NO_SCALE) if scale is None else found.mean(side >= scale[1], UNIT) for side in (x, y)]
+    tops = [
+        missing(tallies.NO_SCALE) if scale is None else found.mean(side >= scale[1], tallies.UNIT) for side in (x, y)
+    ]
     return PairAgreement(
         pairs=len(x),
         left_out=given.shape[1] - len(x),
         clusters=found.clusters,
-        exact=found.mean(x == y, UNIT),
-        within_one=found.mean(np.abs(x - y) <= step + 1e-9, UNIT),
-        kappa=found.of_entries(counted, cells.kappa, COEFFICIENT, ONE_CATEGORY),
-        weighted_kappa=found.of_rows(_moments(x, y), quadratic_kappa, COEFFICIENT, ONE_CATEGORY),
-        alpha=_alpha(found, codes, len(marks), ordinal=True),
-        spearman=found.of_entries(counted, cells.spearman, COEFFICIENT, CONSTANT),
+        exact=found.mean(x == y, tallies.UNIT),
+        within_one=found.mean(np.abs(x - y) <= step + 1e-9, tallies.UNIT),
+        kappa=found.of_entries(counted, cells.kappa, tallies.COEFFICIENT, tallies.ONE_CATEGORY),
+        weighted_kappa=found.of_rows(tallies.moments(x, y), quadratic_kappa, tallies.COEFFICIENT, tallies.ONE_CATEGORY),
+        alpha=tallies.alpha(found, codes, len(marks), ordinal=True),
+        spearman=found.of_entries(counted, cells.spearman, tallies.COEFFICIENT, tallies.CONSTANT),
         bias=found.mean(x - y, span),
         ceiling=tops[0],
         reference_ceiling=tops[1],
-        confusion=Confusion(tuple(marks.tolist()), _table(codes, len(marks))),
+        confusion=Confusion(tuple(marks.tolist()), tallies.table(codes, len(marks))),
     )
 
 
@@ -149,22 +163,20 @@ def label_agreement(
     level: float = 0.95,
 ) -> LabelAgreement:
     """Compare the names that a rater and a reference gave to the same items; arguments as in `pair_agreement`."""
-    _check_lengths(labels, reference)
-    names = sorted({name for side in (labels, reference) for name in side if name is not None})
-    number = {name: i for i, name in enumerate(names)} | {None: -1}
-    given = np.array([[number[name] for name in side] for side in (labels, reference)], dtype=np.int64).reshape(2, -1)
-    kept, groups = _with_two(given >= 0, clusters)
+    tallies.check_lengths(labels, reference)
+    names, given = tallies.label_codes([labels, reference])
+    kept, groups = tallies.with_two(given >= 0, clusters)
     codes = given[:, kept]
     found = Clustered(codes.shape[1], groups, resamples, seed, level)
-    cells, counted = _cells(codes[0], codes[1], len(names))
+    cells, counted = tallies.cells(codes[0], codes[1], len(names))
     return LabelAgreement(
         pairs=codes.shape[1],
         left_out=given.shape[1] - codes.shape[1],
         clusters=found.clusters,
-        exact=found.mean(codes[0] == codes[1], UNIT),
-        kappa=found.of_entries(counted, cells.kappa, COEFFICIENT, ONE_CATEGORY),
-        alpha=_alpha(found, codes, len(names), ordinal=False),
-        confusion=Confusion(tuple(names), _table(codes, len(names))),
+        exact=found.mean(codes[0] == codes[1], tallies.UNIT),
+        kappa=found.of_entries(counted, cells.kappa, tallies.COEFFICIENT, tallies.ONE_CATEGORY),
+        alpha=tallies.alpha(found, codes, len(names), ordinal=False),
+        confusion=Confusion(tuple(names), tallies.table(codes, len(names))),
     )
 
 
@@ -181,20 +193,19 @@ def rater_agreement(
 
     The other arguments are those of `pair_agreement`.
     """
-    if len({len(row) for row in ratings}) > 1:
-        raise ValueError(f"every rater needs a place for every item, got {[len(row) for row in ratings]}")
+    _check_rows(ratings)
     n = len(ratings[0]) if ratings else 0
-    given = np.array([_numbers(row, scale) for row in ratings]).reshape(len(ratings), n)
-    kept, groups = _with_two(~np.isnan(given), clusters)
+    given = np.array([tallies.numbers(row, scale) for row in ratings]).reshape(len(ratings), n)
+    kept, groups = tallies.with_two(~np.isnan(given), clusters)
     chosen = given[:, kept]
     there = ~np.isnan(chosen)
     marks = np.unique(chosen[there])
     codes = np.where(there, np.searchsorted(marks, chosen), -1)
     found = Clustered(chosen.shape[1], groups, resamples, seed, level)
-    moments = [_moments(chosen[r], chosen[s]) for r, s in combinations(range(len(chosen)), 2)]
+    moments = [tallies.moments(chosen[r], chosen[s]) for r, s in combinations(range(len(chosen)), 2)]
     if moments:
         rows = np.concatenate(moments, axis=1)
-        kappa = found.of_rows(rows, mean_quadratic_kappa, COEFFICIENT, ONE_CATEGORY)
+        kappa = found.of_rows(rows, mean_quadratic_kappa, tallies.COEFFICIENT, tallies.ONE_CATEGORY)
     else:
         kappa = missing(NO_PAIR)
     return RaterAgreement(
@@ -203,84 +214,77 @@ def rater_agreement(
         left_out=n - found.items,
         ratings=int(there.sum()),
         clusters=found.clusters,
-        alpha=_alpha(found, codes, len(marks), ordinal=True),
+        alpha=tallies.alpha(found, codes, len(marks), ordinal=True),
         weighted_kappa=kappa,
     )
 
 
-def _numbers(ratings: Sequence[float | None], scale: tuple[float, float] | None) -> FloatArray:
-    """The ratings with NaN for what is missing; whatever lies outside the scale is refused."""
-    numbers = np.array([np.nan if rating is None else rating for rating in ratings], dtype=np.float64)
-    low, high = (-np.inf, np.inf) if scale is None else scale
-    wrong = np.flatnonzero((numbers < low) | (numbers > high) | np.isinf(numbers))
-    if len(wrong):
-        raise ValueError(f"rating {numbers[wrong[0]]} of item {wrong[0]} is outside the scale {low} to {high}")
-    return numbers
-
-
-def _check_lengths(first: Sequence[object], second: Sequence[object]) -> None:
-    if len(first) != len(second):
-        raise ValueError(f"needs both ratings of the same items, got {len(first)} and {len(second)}")
-
-
-def _with_two(there: BoolArray, clusters: Sequence[Hashable] | None) -> tuple[IntArray, list[Hashable] | None]:
-    """Positions of the items with at least two ratings, and their clusters."""
-    if clusters is not None and len(clusters) != there.shape[1]:
-        raise ValueError(f"needs a cluster for each item, got {len(clusters)} for {there.shape[1]}")
-    kept = np.flatnonzero(there.sum(axis=0) >= 2)
-    return kept, None if clusters is None else [clusters[i] for i in kept.tolist()]
-
-
-def _categories(ratings: FloatArray, scale: tuple[float, float] | None) -> FloatArray:
-    """The ratings that occur; with a scale of whole numbers, and no other rating, all of its points."""
-    marks = np.unique(ratings)
-    if scale is None or scale[1] - scale[0] > 20 or not (np.append(marks, scale) % 1 == 0).all():
-        return marks
-    return np.arange(scale[0], scale[1] + 1, dtype=np.float64)
-
-
-def _cells(x: IntArray, y: IntArray, categories: int) -> tuple[Cells, Entries]:
-    """The kinds of pairs that occur, and what each item adds: one to its kind, and one to the number of pairs."""
-    kinds, kind = np.unique(x * categories + y, return_inverse=True)
-    n, width = len(x), len(kinds) + 1
-    column = np.concatenate([kind, np.full(n, width - 1)])
-    entries = Entries(np.tile(np.arange(n), 2), column, np.ones(2 * n), width)
-    return Cells(kinds // max(1, categories), kinds % max(1, categories), categories), entries
-
-
-def _alpha(found: Clustered, codes: IntArray, categories: int, *, ordinal: bool) -> Statistic:
-    """Krippendorff's alpha of codes (raters, items), -1 where a rating is missing."""
-    there = codes >= 0
-    item, kind, weight = [], [], []
-    for r, s in combinations(range(len(codes)), 2):
-        apart = np.flatnonzero(there[r] & there[s] & (codes[r] != codes[s]))
-        low, high = np.minimum(codes[r, apart], codes[s, apart]), np.maximum(codes[r, apart], codes[s, apart])
-        item.append(apart)
-        kind.append(low * categories + high)
-        weight.append(1.0 / (there[:, apart].sum(axis=0) - 1))
-    empty = np.zeros(0, dtype=np.int64)
-    kinds, pair = np.unique(np.concatenate([empty, *kind]), return_inverse=True)
-    by_item, who = np.nonzero(there.T)
-    use = len(kinds) + codes[who, by_item]
-    ones, width = np.ones(len(by_item)), len(kinds) + categories + 1
-    entries = Entries(
-        np.concatenate([empty, *item, by_item, by_item]),
-        np.concatenate([pair, use, np.full(len(by_item), width - 1)]),
-        np.concatenate([np.zeros(0), *weight, ones, ones]),
-        width,
+def label_rater_agreement(
+    labels: Sequence[Sequence[str | None]],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = SEED,
+    level: float = 0.95,
+) -> LabelRaterAgreement:
+    """Say how well any number of raters agree who give names: one row each, None for what a rater did not rate."""
+    _check_rows(labels)
+    names, given = tallies.label_codes(labels)
+    kept, groups = tallies.with_two(given >= 0, clusters)
+    codes = given[:, kept]
+    found = Clustered(codes.shape[1], groups, resamples, seed, level)
+    return LabelRaterAgreement(
+        raters=len(labels),
+        items=found.items,
+        left_out=given.shape[1] - found.items,
+        ratings=int((codes >= 0).sum()),
+        clusters=found.clusters,
+        alpha=tallies.alpha(found, codes, len(names), ordinal=False),
+        kappa=tallies.mean_kappa(found, list(combinations(codes, 2)), len(names)),
     )
-    pairs = Coincidences(kinds // max(1, categories), kinds % max(1, categories), categories, ordinal)
-    return found.of_entries(entries, pairs.alpha, COEFFICIENT, ONE_CATEGORY)
 
 
-def _moments(x: FloatArray, y: FloatArray) -> FloatArray:
-    """What each item adds to (n, sum x, sum y, sum x^2, sum y^2, sum xy), from their middle; 0 where one is missing."""
-    both = ~(np.isnan(x) | np.isnan(y))
-    middle = float(np.mean([x[both], y[both]])) if both.any() else 0.0
-    u, v = np.where(both, x - middle, 0.0), np.where(both, y - middle, 0.0)
-    return np.column_stack([both.astype(np.float64), u, v, u * u, v * v, u * v])
+def kappa_with_each(
+    ratings: Sequence[float | None],
+    others: Sequence[Sequence[float | None]],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    scale: tuple[float, float] | None = None,
+    resamples: int = 1000,
+    seed: int = SEED,
+    level: float = 0.95,
+) -> Statistic:
+    """The mean quadratic-weighted kappa of a rater (a judge) with each of several others, one at a time.
+
+    What the others' own mean kappa (`rater_agreement`) may be held against: a comparison with their median flatters a
+    judge, because a median is less noisy than any one person.
+    """
+    _check_rows([ratings, *others])
+    one = tallies.numbers(ratings, scale)
+    rows = [tallies.moments(one, tallies.numbers(row, scale)) for row in others]
+    if not rows or not any(row[:, 0].any() for row in rows):
+        return missing(NO_PAIR)
+    found = Clustered(len(one), clusters, resamples, seed, level)
+    joined = np.concatenate(rows, axis=1)
+    return found.of_rows(joined, mean_quadratic_kappa, tallies.COEFFICIENT, tallies.ONE_CATEGORY)
 
 
-def _table(codes: IntArray, categories: int) -> tuple[tuple[int, ...], ...]:
-    counts = np.bincount(codes[0] * categories + codes[1], minlength=categories**2).reshape(categories, categories)
-    return tuple(tuple(row) for row in counts.tolist())
+def label_kappa_with_each(
+    labels: Sequence[str | None],
+    others: Sequence[Sequence[str | None]],
+    clusters: Sequence[Hashable] | None = None,
+    *,
+    resamples: int = 1000,
+    seed: int = SEED,
+    level: float = 0.95,
+) -> Statistic:
+    """The mean of Cohen's kappas of a rater with each of several others; as `kappa_with_each`, for names."""
+    _check_rows([labels, *others])
+    names, codes = tallies.label_codes([labels, *others])
+    found = Clustered(codes.shape[1], clusters, resamples, seed, level)
+    return tallies.mean_kappa(found, [(codes[0], row) for row in codes[1:]], len(names))
+
+
+def _check_rows(rows: Sequence[Sequence[object]]) -> None:
+    if len({len(row) for row in rows}) > 1:
+        raise ValueError(f"every rater needs a place for every item, got {[len(row) for row in rows]}")

@@ -58,6 +58,22 @@ class Cells:
         return _divided(top, below, below > ROUNDING * n[..., 0])
 
 
+@dataclass(frozen=True, slots=True)
+class SeveralCells:
+    """The tables of several pairs of raters side by side; statistics are those of each `Cells`, one after another."""
+
+    pairs: tuple[Cells, ...]
+
+    def mean_kappa(self, s: FloatArray) -> FloatArray:
+        """The mean of those of Cohen's kappas that are defined (Light 1971)."""
+        each, start = [], 0
+        for cells in self.pairs:
+            stop = start + len(cells.x) + 1
+            each.append(cells.kappa(s[..., start:stop]))
+            start = stop
+        return _mean_of_defined(np.stack(each, axis=-1))
+
+
 def quadratic_kappa(s: FloatArray) -> FloatArray:
     """Cohen's (1968) kappa with weights (x - y)^2, from (n, sum x, sum y, sum x^2, sum y^2, sum xy).
 
@@ -73,7 +89,10 @@ def quadratic_kappa(s: FloatArray) -> FloatArray:
 
 def mean_quadratic_kappa(s: FloatArray) -> FloatArray:
     """The mean over pairs of raters (..., 6 pairs) of those kappas that are defined (Light 1971)."""
-    each = quadratic_kappa(s.reshape(*s.shape[:-1], -1, 6))
+    return _mean_of_defined(quadratic_kappa(s.reshape(*s.shape[:-1], -1, 6)))
+
+
+def _mean_of_defined(each: FloatArray) -> FloatArray:
     found = np.isfinite(each)
     return _divided(np.where(found, each, 0.0).sum(axis=-1), found.sum(axis=-1), found.any(axis=-1))
 

@@ -6,23 +6,24 @@ method is used when, and the coverage it was measured to have, stands in docs/in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-from turnwise.stats.leave_one_out import BoolArray, Bounds, FloatArray, Spread, Value, spread
+from turnwise.stats.leave_one_out import BoolArray, Bounds, FloatArray, IntArray, Spread, Value, spread
 from turnwise.stats.student import t_quantile
 
-__all__ = ["Bounds", "Interval", "Resampler", "Value", "percentile_intervals", "pooled_intervals"]
-
-IntArray = npt.NDArray[np.integer]
+__all__ = ["Bounds", "IntArray", "Interval", "Resampler", "Value", "pooled_intervals"]
 
 BOOTSTRAP_CLUSTERS = 50
 BOOTSTRAP_DF = 10.0
 """Below either, resampling shows too little of what other clusters could have been (docs/intervals.md)."""
+
+MANY_CLUSTERS = 100_000
+"""Above, nothing is resampled: a mean of so many clusters is normal, and the limits of cluster t are the same."""
 
 # Floats in one block of weights (2 MB), and of leave-one-out statistics (1 MB, of which there are ten at a time).
 BLOCK = 1 << 18
@@ -121,14 +122,14 @@ def pooled_intervals(
             f"totals are for {k} clusters and {g} groups, but present has shape {present.shape} "
             f"and the resampler is for {resampler.clusters} clusters"
         )
-    _check_level(level)
+    check_level(level)
     if g == 0:
         return []
     width = max(1, LOT // max(1, k * d))
     lots = [slice(i, i + width) for i in range(0, g, width)]
     found = Spread.joined([spread(totals[:, lot], present[:, lot], value, bounds) for lot in lots])
     low, high, methods = _small_sample(found, bounds, level)
-    large = (found.clusters >= BOOTSTRAP_CLUSTERS) & (found.df >= BOOTSTRAP_DF)
+    large = resampled(found.clusters) & (found.df >= BOOTSTRAP_DF)
     large &= np.isfinite(found.estimate) & ~found.rests_on_one & ~found.constant
     if large.any():
         chosen = resampler.draw(totals[:, large]) if drawn is None else drawn[:, large]
@@ -136,75 +137,27 @@ def pooled_intervals(
         text = f"cluster bootstrap, {resampler.resamples} resamples"
         methods = [text if boot else method for boot, method in zip(large, methods, strict=True)]
     rows = zip(low.tolist(), high.tolist(), found.estimate.tolist(), methods, strict=True)
-    return [_interval(a, b, point, method, bounds) for a, b, point, method in rows]
+    return [inside(a, b, point, method, bounds) for a, b, point, method in rows]
 
 
-def percentile_intervals(
-    values: FloatArray,
-    clusters: IntArray,
-    quantiles: Sequence[float],
-    resampler: Resampler,
-    *,
-    bounds: Bounds = (None, None),
-    level: float = 0.95,
-) -> list[Interval]:
-    """Return one interval for each quantile of the values (as numpy.quantile defines it).
-
-    Woodruff (1952): the share of values up to the quantile is a pooled ratio. Its Wilson interval around q is
-    read off the n sorted values, outward at ranks floor(low n) and ceil(high n) + 1. A rank outside the
-    sample is the bound of the range where there is one, else the extreme value, and the method says that the
-    interval was cut there. Nothing is resampled: resampled percentiles covered worse (docs/intervals.md).
-
-    Args:
-        values: (N,), finite.
-        clusters: (N,), the cluster of each value, 0 to resampler.clusters - 1.
-        quantiles: between 0 and 1.
-        resampler: of the run; only its number of clusters is used.
-        bounds: natural range of the values.
-        level: confidence.
-    """
-    n, q = len(values), np.asarray(quantiles, dtype=np.float64)
-    if len(clusters) != n or not np.isfinite(values).all():
-        raise ValueError(f"needs finite values and a cluster for each: {n} values, {len(clusters)} clusters")
-    if not ((q >= 0) & (q <= 1)).all():
-        raise ValueError(f"quantiles must lie between 0 and 1, got {list(quantiles)}")
-    _check_level(level)
-    counts = np.bincount(clusters, minlength=resampler.clusters).astype(np.float64)
-    if len(counts) > resampler.clusters:
-        raise ValueError(f"cluster index {len(counts) - 1}, but weights for {resampler.clusters} clusters")
-    k = int((counts > 0).sum())
-    if k < 2:
-        reason = "none: a single cluster" if k else "none: no cluster"
-        return [Interval(None, None, reason) for _ in quantiles]
-    if not len(q):
-        return []
-    ranked = np.sort(values)
-    points = np.quantile(ranked, q)
-    below = [np.bincount(clusters, values <= point, minlength=len(counts)) for point in points]
-    totals = np.stack([np.stack(below, axis=1), np.repeat(counts[:, None], len(q), axis=1)], axis=2)
-    found = spread(totals, totals[:, :, 1] > 0, lambda s: s[..., 0] / s[..., 1], (0.0, 1.0))
-    # Ties can leave the share without variance; a cluster then counts as one observation.
-    unit = found.error**2 / np.where(found.constant, 1.0, found.estimate * (1 - found.estimate))
-    unit = np.where(found.constant, 1.0 / k, np.minimum(unit, 1.0))
-    low, high = _wilson(q, unit * t_quantile(0.5 + level / 2, found.df) ** 2)
-    # A limit that is a whole number of ranks but for rounding must not move one rank further out.
-    first = np.maximum(np.floor(low * n + 1e-9), 0).astype(int)
-    last = np.minimum(np.ceil(high * n - 1e-9) + 1, n + 1).astype(int)
-    bottom = ranked[0] if bounds[0] is None else bounds[0]
-    top = ranked[-1] if bounds[1] is None else bounds[1]
-    padded = np.concatenate([[bottom], ranked, [top]])
-    cut = ((first < 1) & (bounds[0] is None)) | ((last > n) & (bounds[1] is None))
-    methods = [f"Woodruff, {k} clusters{', cut at the extreme value' if c else ''}" for c in cut]
-    rows = zip(padded[first].tolist(), padded[last].tolist(), points.tolist(), methods, strict=True)
-    return [_interval(a, b, point, method, bounds) for a, b, point, method in rows]
+def resampled(clusters: FloatArray) -> BoolArray:
+    """Which groups have neither too few clusters for the bootstrap nor so many that it would change nothing."""
+    return np.asarray((clusters >= BOOTSTRAP_CLUSTERS) & (clusters <= MANY_CLUSTERS))
 
 
-def _check_level(level: float) -> None:
+def spread_intervals(found: Spread, bounds: Bounds, level: float = 0.95) -> list[Interval]:
+    """Return one interval per group from what leaving out one cluster at a time says; nothing is resampled."""
+    low, high, methods = _small_sample(found, bounds, level)
+    rows = zip(low.tolist(), high.tolist(), found.estimate.tolist(), methods, strict=True)
+    return [inside(a, b, point, method, bounds) for a, b, point, method in rows]
+
+
+def check_level(level: float) -> None:
     if not 0.0 < level < 1.0:
         raise ValueError(f"level must lie strictly between 0 and 1, got {level}")
 
 
-def _interval(low: float, high: float, point: float, method: str, bounds: Bounds) -> Interval:
+def inside(low: float, high: float, point: float, method: str, bounds: Bounds) -> Interval:
     """Clip to the range, then make sure that the point estimate lies inside."""
     if method.startswith("none"):
         return Interval(None, None, method)
@@ -213,7 +166,7 @@ def _interval(low: float, high: float, point: float, method: str, bounds: Bounds
     return Interval(min(low, point), max(high, point), method)
 
 
-def _wilson(p: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+def wilson_limits(p: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Wilson (1927): the least and greatest p0 with (p - p0)^2 <= a p0 (1 - p0), where a = t^2 / n."""
     half = np.sqrt(a * p * (1 - p) + a**2 / 4)
     return (p + a / 2 - half) / (1 + a), (p + a / 2 + half) / (1 + a)
@@ -237,7 +190,7 @@ def _small_sample(s: Spread, bounds: Bounds, level: float) -> tuple[FloatArray, 
         # A value that varies more than any mean between its bounds can is no mean: it keeps the plain limits.
         wilson = (unit > 0) & (unit <= 1)
         e = 1 - ((1 - level) / 2) ** (1 / np.maximum(s.clusters, 1))
-        inner = _wilson(p, np.where(wilson, unit, 0.0) * t**2)
+        inner = wilson_limits(p, np.where(wilson, unit, 0.0) * t**2)
         for side, alike, share in ((low, p - e * p, inner[0]), (high, p + e * (1 - p), inner[1])):
             side[:] = np.where(wilson, floor + (ceiling - floor) * share, side)
             side[:] = np.where(s.constant, floor + (ceiling - floor) * alike, side)

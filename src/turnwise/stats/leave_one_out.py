@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.integer]
 BoolArray = npt.NDArray[np.bool_]
 Bounds = tuple[float | None, float | None]
 Value = Callable[[FloatArray], FloatArray]

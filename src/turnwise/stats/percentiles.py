@@ -8,12 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from turnwise.stats.difference import Difference, Significance
-from turnwise.stats.intervals import Bounds, IntArray, Interval, Resampler, percentile_intervals
+from turnwise.stats.intervals import Bounds, IntArray, Interval, Resampler
 from turnwise.stats.leave_one_out import FloatArray
 from turnwise.stats.paired import paired_test
 from turnwise.stats.randomisation import DRAWS, SEED
 from turnwise.stats.student import t_quantile
 from turnwise.stats.unpaired import mover, unpaired_test
+from turnwise.stats.woodruff import percentile_intervals
 
 EVEN = "sign flips by cluster: as many values up to the common percentile in A and B"
 

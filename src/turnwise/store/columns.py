@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -10,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import null, select, tuple_
 
 from turnwise.kernel.jsontext import loads
 from turnwise.kernel.rollup import BoolArray, FloatArray, IntArray
@@ -18,9 +19,6 @@ from turnwise.store import schema
 from turnwise.store.run import Run, RunMetric
 from turnwise.store.store import Store
 from turnwise.store.stream import CHUNK, stream
-
-PORTION = 8_000
-"""Rows, at least, unless fewer are left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,15 @@ class ItemTable:
 
     numbers: IntArray
     clusters: Codes
+    """The names are left out where nobody needs them."""
     dimensions: Mapping[str, Codes]
+    clusters_in_all: int | None = None
+    """Clusters of the whole run, where this is a part of it."""
+
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters the codes may stand for."""
+        return len(self.clusters.names) if self.clusters_in_all is None else self.clusters_in_all
 
     def has(self, numbers: IntArray) -> BoolArray:
         """Which item numbers are in this table."""
@@ -47,12 +53,6 @@ class ItemTable:
     def rows_of(self, numbers: IntArray) -> IntArray:
         """Positions of item numbers in this table."""
         return np.searchsorted(self.numbers, numbers).astype(np.int64)
-
-    def cluster_ends(self) -> IntArray:
-        """The item numbers after which no earlier cluster comes again: where the data can be cut."""
-        codes = self.clusters.codes  # numbered in order of appearance
-        last = np.maximum.accumulate(codes)[:-1]
-        return self.numbers[:-1][last < np.minimum.accumulate(codes[::-1])[::-1][1:]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,35 +103,20 @@ class PartColumns:
     statistics: FloatArray
 
 
-def read_items(store: Store, run: Run) -> ItemTable:
-    """Numbers, clusters and dimensions of every item, in the order of the data."""
-    table = schema.items
-    query = select(table.c.number, table.c.cluster, table.c.dimensions).where(table.c.run == run.key)
-    numbers = array("q")
-    clusters = _Encoder()
-    dimensions: dict[str, _Encoder] = {}
-    decoded: dict[str, dict[str, str]] = {}
-    with store.reading() as connection:
-        for number, cluster, text in stream(connection, query.order_by(table.c.number)):
-            if text not in decoded:
-                decoded[text] = loads(text)
-            found = decoded[text]
-            for name, value in found.items():
-                dimensions.setdefault(name, _Encoder()).put(len(numbers), value)
-            clusters.put(len(numbers), cluster)
-            numbers.append(number)
-    n = len(numbers)
-    return ItemTable(
-        np.array(numbers, dtype=np.int64),
-        clusters.codes(n),
-        {name: codes.codes(n) for name, codes in dimensions.items()},
-    )
-
-
 def read_columns(
-    store: Store, run: Run, metric: RunMetric, *, with_parts: bool, ends: IntArray | None = None
+    store: Store,
+    run: Run,
+    metric: RunMetric,
+    *,
+    with_parts: bool,
+    ends: IntArray | None = None,
+    only: tuple[str, str] | None = None,
+    between: tuple[int, int] | None = None,
 ) -> Iterator[ScoreColumns]:
-    """The rows of a metric, one output and variant at a time; in portions, where `ends` says where one may end."""
+    """The rows of a metric, one output and variant at a time; in portions, where `ends` has the last item of each.
+
+    `only` names one output and variant, `between` the first and the last item that is wanted of it.
+    """
     t = schema.scores
     columns = (
         t.c.output,
@@ -141,10 +126,14 @@ def read_columns(
         t.c.value,
         t.c.label,
         t.c.statistics,
-        t.c.parts,
+        t.c.parts if with_parts else null(),
         t.c.reason,
     )
     query = select(*columns, t.c.status, t.c.rater).where(t.c.run == run.key, t.c.metric == metric.number)
+    if only is not None:
+        query = query.where(t.c.output == only[0], t.c.variant == only[1])
+    if between is not None:
+        query = query.where(t.c.item.between(*between))
     with store.reading() as connection:
         rows = stream(connection, query.order_by(t.c.output, t.c.variant, t.c.item, t.c.repeat, t.c.rater))
         for (output, variant), group in groupby(rows, key=itemgetter(0, 1)):
@@ -152,18 +141,26 @@ def read_columns(
                 yield _columns(output, variant, portion, with_parts)
 
 
+def stored_series(store: Store, run: Run, metric: RunMetric) -> list[tuple[str, str]]:
+    """The outputs and variants of a metric that have rows, found without reading the rows."""
+    t = schema.scores
+    known = select(t.c.output, t.c.variant).where(t.c.run == run.key, t.c.metric == metric.number)
+    known = known.order_by(t.c.output, t.c.variant).limit(1)
+    found: list[tuple[str, str]] = []
+    with store.reading() as connection:
+        row = connection.execute(known).first()
+        while row is not None:
+            found.append((row[0], row[1]))
+            row = connection.execute(known.where(tuple_(t.c.output, t.c.variant) > found[-1])).first()
+    return found
+
+
 def _portions(rows: Iterator[Any], ends: IntArray) -> Iterator[Iterator[Any]]:
-    """Cut where the data may be cut; what is behind the last cut goes into the next portion."""
-    left: list[Any] = []
-    while chunk := list(islice(rows, PORTION)):
-        left += chunk
-        segments = np.searchsorted(ends, [row[2] for row in left])
-        cut = int(np.searchsorted(segments, segments[-1]))
-        if cut:
-            yield iter(left[:cut])
-            left = left[cut:]
-    if left:
-        yield iter(left)
+    """Cut after the items in `ends`; what is behind the last of them was written later and is left out."""
+    last = ends.tolist()
+    for window, portion in groupby(rows, key=lambda row: bisect_left(last, row[2])):
+        if window < len(last):
+            yield portion
 
 
 class _Encoder:

@@ -24,6 +24,9 @@ from turnwise.store.schema import HEAD, metadata
 from turnwise.store.views import create_views
 
 BUSY_SECONDS = 60
+CACHE_KIB = 32 * 1024
+LOG_PAGES = 8_000
+"""32 MB each: with SQLite's own 2 and 4, ids in no order make writing the slower the more there are (docs/scale.md)."""
 MEMORY = ":memory:"
 _CREATE_LOCK = 7_231_877  # any constant: the advisory lock under which PostgreSQL tables are created
 
@@ -135,6 +138,8 @@ def _sqlite(url: URL) -> Engine:
         if not memory:
             _set_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")
+            connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:

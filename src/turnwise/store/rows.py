@@ -5,10 +5,11 @@ Both ways end in the same checks, so that nothing inconsistent and no NaN reache
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from turnwise.kernel.jsontext import clean, dumps, dumps_clean, loads
-from turnwise.kernel.score import Measurement, Parts, Score, Source, check_consistent
+from turnwise.kernel.jsontext import clean, dumps, dumps_clean, dumps_vectors, loads
+from turnwise.kernel.score import Measurement, Parts, Score, Source, Status, check_consistent
 
 SCORE_COLUMNS = (
     "metric",
@@ -26,7 +27,9 @@ SCORE_COLUMNS = (
     "reason",
     "evidence",
 )
-_CODE = Source.CODE.value
+Valued = tuple[str, int, float | None, Measurement]
+"""An output, the number of an item, the value, and the measurement behind it."""
+_CODE, _SCORED = Source.CODE.value, Status.SCORED.value
 
 
 def score_values(score: Score, metric: int, item: int) -> dict[str, Any]:
@@ -68,20 +71,34 @@ def parts_from(text: str | None) -> Parts | None:
 
 def measurement_row(metric: int, output: str, item: int, value: float | None, found: Measurement) -> tuple[Any, ...]:
     """A measurement and its value as a tuple in the order of `SCORE_COLUMNS`."""
-    check_consistent(found.status, value, found.label, found.reason)
-    return (
-        metric,
-        output,
-        found.variant,
-        item,
-        found.repeat,
-        _CODE,
-        "",
-        value,
-        _cleaned(found.label),
-        dumps(found.statistics) if found.statistics is not None else None,
-        _parts_text(found.parts),
-        found.status.value,
-        _cleaned(found.reason),
-        dumps_clean(found.evidence) if found.evidence is not None else None,
-    )
+    return measurement_rows(metric, [(output, item, value, found)])[0]
+
+
+def measurement_rows(metric: int, found: Sequence[Valued]) -> list[tuple[Any, ...]]:
+    """The same for many measurements of one metric: what they share is written out once."""
+    vectors = iter(dumps_vectors([one.statistics for _, _, _, one in found if one.statistics is not None]))
+    rows = []
+    told, told_text = None, None
+    for output, item, value, one in found:
+        statistics, label, status, reason, evidence, parts, repeat, variant, source, rater = one
+        check_consistent(status, value, label, reason)
+        if evidence is not told:  # the outputs of a metric often stand on the same evidence
+            told, told_text = evidence, None if evidence is None else dumps_clean(evidence)
+        row = (
+            metric,
+            output,
+            variant,
+            item,
+            repeat,
+            _CODE if source is Source.CODE else source.value,
+            rater,
+            value,
+            None if label is None else clean(label),
+            None if statistics is None else next(vectors),
+            None if parts is None else _parts_text(parts),
+            _SCORED if status is Status.SCORED else status.value,
+            None if reason is None else clean(reason),
+            told_text,
+        )
+        rows.append(row)
+    return rows

@@ -19,7 +19,7 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0002"
+HEAD = "0003"
 """The migration that the tables below correspond to."""
 
 metadata = MetaData(
@@ -160,5 +160,19 @@ artifacts = Table(
     Column("bytes", BigInteger, nullable=False),
 )
 
+calibrations = Table(
+    "calibrations",
+    metadata,
+    Column("key", Integer, primary_key=True, autoincrement=True),
+    Column("rubric", Text, nullable=False),
+    Column("rubric_hash", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("dimension", Text, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("n", Integer, nullable=False),
+    Column("record", Text, nullable=False),
+)
+
 Index("ix_runs_suite_started", runs.c.suite, runs.c.started)
 Index("ix_items_run_id", items.c.run, items.c.id)
+Index("ix_calibrations_rubric_hash_model", calibrations.c.rubric_hash, calibrations.c.model)

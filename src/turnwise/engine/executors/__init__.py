@@ -1,34 +1,85 @@
-"""Where batches are measured: in this process, or in worker processes."""
+"""Where batches are measured: in this process, in worker processes, or on a cluster. The rows are the same.
+
+An executor also says how it stands: `workers` (how many are there now), `in_flight` (chunks under way), `chunks_done`.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol
 
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.store.run import BatchRows
 
-NAMES = ("inline", "processes")
+INLINE, PROCESSES, DASK = "inline", "processes", "dask"
+NAMES = (INLINE, PROCESSES, DASK)
+ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/?]+:\d+/?(\?\S*)?")
+"""A running scheduler: `tcp://host:8786`, with what its workers must have as `?GPU=1`."""
+EXPECTED = "inline or processes or processes:N or dask or dask:N or tcp://HOST:PORT"
+MOST_WORKERS = 1024
 
 
 class Executor(Protocol):
     """Something that measures batches; results may come in any order."""
+
+    @property
+    def workers(self) -> int:
+        """How many work now."""
+        ...
+
+    @property
+    def in_flight(self) -> int:
+        """Chunks under way."""
+        ...
+
+    @property
+    def chunks_done(self) -> int:
+        """Chunks that came back."""
+        ...
 
     def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
         """The rows of each batch."""
         ...
 
 
-def make_executor(name: str, workers: int | None = None) -> Executor:
-    """The executor of that name."""
-    if name == "inline":
+def make_executor(engine: str, workers: int | None = None) -> Executor:
+    """The executor that `--engine` names.
+
+    Args:
+        engine: `inline`, `processes` or `processes:N`, `dask` or `dask:N` (a cluster on this machine, for this run
+            alone), or the address of a running Dask scheduler, `tcp://HOST:PORT`.
+        workers: how many, where the name does not say it; one per core by default. With an address: how many are
+            waited for before work starts; one by default.
+    """
+    if ADDRESS.fullmatch(engine):
+        from turnwise.engine.executors.dask import DaskExecutor
+
+        return DaskExecutor(workers, address=engine)
+    name, colon, number = engine.partition(":")
+    if name not in NAMES or (name == INLINE and colon):
+        raise UsageError(f"there is no executor {engine!r}", expected=EXPECTED, remedy=near_misses(name, NAMES) or None)
+    workers = _count(engine, number, workers) if colon else workers
+    if name == INLINE:
         from turnwise.engine.executors.inline import InlineExecutor
 
         return InlineExecutor()
-    if name == "processes":
+    if name == PROCESSES:
         from turnwise.engine.executors.processes import ProcessExecutor
 
         return ProcessExecutor(workers)
-    raise UsageError(
-        f"there is no executor {name!r}", expected=" or ".join(NAMES), remedy=near_misses(name, NAMES) or None
-    )
+    from turnwise.engine.executors.dask import DaskExecutor
+
+    return DaskExecutor(workers)
+
+
+def _count(engine: str, number: str, workers: int | None) -> int:
+    if not (number.isascii() and number.isdigit() and 1 <= int(number) <= MOST_WORKERS):
+        raise UsageError(
+            f"{engine!r} does not say how many workers",
+            found=repr(number),
+            expected=f"a number from 1 to {MOST_WORKERS}, as in {engine.partition(':')[0]}:4",
+        )
+    if workers is not None and workers != int(number):
+        raise UsageError(f"{engine!r} and {workers} workers contradict each other", remedy="leave one of them out")
+    return int(number)

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from turnwise.engine.executors.blas import one_thread
 from turnwise.store.run import BatchRows
 
 
 class InlineExecutor:
     """No processes, no copies."""
 
+    workers = 1
+    in_flight = 0
+
+    def __init__(self) -> None:
+        self.chunks_done = 0
+
     def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
         """The rows of each batch, in order."""
-        return map(work, batches)
+        for batch in batches:
+            with one_thread():
+                rows = work(batch)
+            self.chunks_done += 1
+            yield rows

@@ -1,72 +1,169 @@
-"""Measure in worker processes on this machine. The store is written by the parent alone."""
+"""Measure in worker processes on this machine. The store is written by the parent alone.
+
+A worker that dies costs what it had in hand, which is measured again elsewhere.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
-import multiprocessing.connection
 import os
-import signal
-import threading
+import pickle
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
 from typing import Any
 
-from turnwise.kernel.errors import TurnwiseError
+from turnwise.engine.executors.chunks import Measured, pickled
+from turnwise.engine.executors.ledger import Entry, Ledger
+from turnwise.engine.executors.worker import serve
 from turnwise.store.run import BatchRows
 
-_work: Callable[[Any], BatchRows]
+AHEAD = 2
+"""Tasks a worker has in hand: one it works on, one that is there when it is done."""
 
 
 class ProcessExecutor:
-    """A pool that is never more than two batches per worker ahead, so memory stays bounded."""
+    """Worker processes; never more than two chunks per worker are under way, so memory stays bounded."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or os.cpu_count() or 1
+        self._most = workers or os.cpu_count() or 1
+        self._team: Team | None = None
+        self._ledger: Ledger | None = None
+
+    @property
+    def workers(self) -> int:
+        """Processes at work now."""
+        return len(self._team.members) if self._team else 0
+
+    @property
+    def in_flight(self) -> int:
+        """Chunks under way."""
+        return self._ledger.in_flight if self._ledger else 0
+
+    @property
+    def chunks_done(self) -> int:
+        """Chunks that came back."""
+        return self._ledger.chunks_done if self._ledger else 0
 
     def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
         """The rows of each batch, as they are ready."""
-        pool = ProcessPoolExecutor(
-            self.workers,
-            # Not "fork": a forked copy of a parent with threads or database connections may hang.
-            mp_context=multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn"),
-            initializer=_start,
-            initargs=(work,),
-        )
-        waiting: set[Future[BatchRows]] = set()
+        self._ledger = ledger = Ledger(work, batches)
+        self._team = team = Team(self._most, pickled(work, "a metric of this run"))
         try:
-            for batch in batches:
-                waiting.add(pool.submit(_measure, batch))
-                if len(waiting) >= 2 * self.workers:
-                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                    yield from (future.result() for future in done)
-            while waiting:
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        except BrokenProcessPool as error:
-            raise TurnwiseError(
-                "a worker process died",
-                found="it was killed, or ran out of memory",
-                remedy="use fewer --workers, or --executor inline",
-            ) from error
+            team.occupy(ledger)
+            while team.busy:
+                rows = team.collect(ledger)
+                team.occupy(ledger)  # before the rows are handed out: writing them takes a while
+                yield from rows
+            ledger.check_complete()
         finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+            team.dismiss()
 
 
-def _start(work: Callable[[Any], BatchRows]) -> None:
-    global _work
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    threading.Thread(target=_follow_parent, daemon=True).start()
-    _work = work
+class Member:
+    """A worker process as its parent sees it."""
+
+    def __init__(self, work: bytes, threads: int) -> None:
+        # Not "fork": a forked copy of a parent with threads or database connections may hang.
+        context = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
+        self.connection, theirs = context.Pipe()
+        self.process: BaseProcess = context.Process(  # type: ignore[attr-defined]
+            target=serve, args=(theirs, dict(os.environ), threads), daemon=True, name="turnwise worker"
+        )
+        self.process.start()
+        theirs.close()
+        self.ended = False
+        self.in_hand: deque[tuple[int, Entry]] = deque()
+        self.send((None, work))
+
+    def send(self, message: Any) -> None:
+        """Give it something; one that has just died is noticed when its answer is waited for."""
+        with suppress(OSError):
+            self.connection.send_bytes(pickle.dumps(message, protocol=5))
+
+    def receive(self) -> bytes | None:
+        """What it has sent; None where that is nothing, or it has ended."""
+        try:
+            return self.connection.recv_bytes() if self.connection.poll() else None
+        except (EOFError, ConnectionError):
+            self.ended = True
+            return None
+
+    def dismiss(self) -> None:
+        """End it at once: it holds nothing that is not measured again."""
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self.connection.close()
 
 
-def _follow_parent() -> None:
-    """A parent that is killed cannot end its workers, and they would wait for work for ever."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        multiprocessing.connection.wait([parent.sentinel])
-        os._exit(1)
+class Team:
+    """The worker processes of a run, started as there is work for them."""
 
+    def __init__(self, most: int, work: bytes) -> None:
+        self._most, self._work = most, work
+        self._threads = max(1, (os.cpu_count() or 1) // most)
+        self._sent = 0
+        self.members: list[Member] = []
 
-def _measure(batch: Any) -> BatchRows:
-    return _work(batch)
+    @property
+    def busy(self) -> bool:
+        """Whether anybody has something in hand."""
+        return any(member.in_hand for member in self.members)
+
+    def occupy(self, ledger: Ledger) -> None:
+        """Give everybody something to do, as far as there is something."""
+        while self._has_room() and (entry := ledger.next()):
+            member = min(self.members, key=lambda one: len(one.in_hand), default=None)
+            if member is None or (member.in_hand and len(self.members) < self._most):
+                member = self._hire()
+            self._sent += 1
+            member.in_hand.append((self._sent, entry))
+            member.send((self._sent, entry.task))
+
+    def _has_room(self) -> bool:
+        return len(self.members) < self._most or any(len(member.in_hand) < AHEAD for member in self.members)
+
+    def _hire(self) -> Member:
+        self.members.append(Member(self._work, self._threads))
+        return self.members[-1]
+
+    def collect(self, ledger: Ledger) -> list[BatchRows]:
+        """Wait until somebody is done, or dead; the rows of what is complete."""
+        watched = {one.connection: one for one in self.members} | {one.process.sentinel: one for one in self.members}
+        rows: list[BatchRows] = []
+        for member in {watched[one]: None for one in wait(list(watched))}:  # type: ignore[index]
+            rows += self._heard(member, ledger)
+        return rows
+
+    def _heard(self, member: Member, ledger: Ledger) -> list[BatchRows]:
+        rows: list[BatchRows] = []
+        alive = member.process.is_alive()  # asked first: what it sent before it died is still read
+        while (message := member.receive()) is not None:
+            number, outcome = pickle.loads(message)  # noqa: S301  (our own worker sent it)
+            if isinstance(outcome, BaseException):
+                raise outcome
+            assert isinstance(outcome, Measured)
+            expected, entry = member.in_hand.popleft()
+            assert number == expected
+            rows += ledger.done(entry, outcome)
+        return rows if alive and not member.ended else [*rows, *self._lost(member, ledger)]
+
+    def _lost(self, member: Member, ledger: Ledger) -> list[BatchRows]:
+        """A dead worker: what it worked on is suspicious, what only waited is not."""
+        self.members.remove(member)
+        member.dismiss()
+        in_hand = [entry for _, entry in member.in_hand]
+        rows = ledger.died(in_hand[0]) if in_hand else []
+        for entry in in_hand[1:]:
+            ledger.returned(entry)
+        return rows
+
+    def dismiss(self) -> None:
+        """End everybody."""
+        for member in self.members:
+            member.process.kill()
+        while self.members:
+            self.members.pop().dismiss()

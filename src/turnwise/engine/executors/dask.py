@@ -1,0 +1,97 @@
+"""Measure on a Dask cluster: one of this run's own on this machine, or a running one, by its address.
+
+Dask carries tasks to workers and their rows back. Which task is to be done, and what it means that a worker died, is
+the ledger's business, as with processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from turnwise.engine.executors.chunks import pickled
+from turnwise.engine.executors.ledger import Ledger
+from turnwise.engine.executors.versions import models_here, packages_of, versions_here
+from turnwise.kernel.errors import UsageError
+from turnwise.kernel.extras import import_extra
+from turnwise.store.run import BatchRows
+
+if TYPE_CHECKING:
+    from turnwise.engine.executors.dask_crew import Crew
+
+WAIT_S = 60.0
+"""How long a run waits for workers before it gives up, at the start and when none is left."""
+
+
+class DaskExecutor:
+    """The workers of a Dask cluster; never more than two chunks per thread are under way."""
+
+    def __init__(self, workers: int | None = None, *, address: str | None = None) -> None:
+        self._count = workers
+        self._address, _, query = (address or "").partition("?")
+        self._address = self._address.rstrip("/")
+        self._wait_s, self._resources = _wishes(address or "", query)
+        self._crew: Crew | None = None
+        self._ledger: Ledger | None = None
+
+    @property
+    def workers(self) -> int:
+        """Workers that may take part now."""
+        return len(self._crew.workers) if self._crew else 0
+
+    @property
+    def refused(self) -> dict[str, list[str]]:
+        """Workers that may not take part, by address, with what differs."""
+        return dict(self._crew.refused) if self._crew else {}
+
+    @property
+    def in_flight(self) -> int:
+        """Chunks under way."""
+        return self._ledger.in_flight if self._ledger else 0
+
+    @property
+    def chunks_done(self) -> int:
+        """Chunks that came back."""
+        return self._ledger.chunks_done if self._ledger else 0
+
+    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
+        """The rows of each batch, as they are ready."""
+        import_extra("distributed", "cluster", "the engine dask")
+        from turnwise.engine.executors.dask_crew import Crew
+        from turnwise.engine.executors.dask_local import hushed
+
+        metrics = [metric for _, metric in getattr(work, "metrics", ())]
+        packed = pickled(work, "a metric of this run")
+        self._ledger = ledger = Ledger(work, batches)
+        with hushed():
+            self._crew = crew = Crew(self._address or None, self._count, self._wait_s, self._resources)
+            try:
+                crew.prepare(packed, versions_here(packages_of(metrics)), models_here(metrics))
+                crew.occupy(ledger)
+                while ledger.in_flight:
+                    rows = crew.collect(ledger)
+                    crew.occupy(ledger)  # before the rows are handed out: writing them takes a while
+                    yield from rows
+                ledger.check_complete()
+            finally:
+                crew.dismiss()
+
+
+def _wishes(address: str, query: str) -> tuple[float, dict[str, float]]:
+    """`?wait=600&GPU=1`: how long to wait for workers, and what a worker must have declared as its resources."""
+    wait_s, resources = WAIT_S, {}
+    for name, text in parse_qsl(query, keep_blank_values=True):
+        try:
+            number = float(text)
+        except ValueError:
+            number = -1.0
+        if not 0 < number < float("inf"):
+            raise UsageError(
+                f"{name} cannot be {text!r}", where=address, expected="a number above 0, as in ?GPU=1 or ?wait=600"
+            )
+        if name == "wait":
+            wait_s = number
+        else:
+            resources[name] = number
+    return wait_s, resources

@@ -1,0 +1,114 @@
+"""A Dask cluster of one run, on this machine: a scheduler in this process, and worker processes that are looked after.
+
+Dask's own guardian of workers (the nanny) gives up on one that dies while it starts, and lets Ctrl-C through to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import wait
+from multiprocessing.process import BaseProcess
+from tempfile import TemporaryDirectory
+from threading import Thread
+from typing import Any
+
+from distributed import LocalCluster, Worker
+
+from turnwise.engine.executors.worker import prepare_process
+
+NO_TRACE = logging.CRITICAL + 1
+LOOPBACK = "127.0.0.1"
+ANY_PORT = f"{LOOPBACK}:0"
+_LOGGERS = ("distributed", "tornado", "asyncio")
+
+
+class OwnCluster:
+    """As many worker processes of one thread as are wanted; reached by nobody else, gone with this process."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._processes: list[BaseProcess] = []
+        self._cluster: Any = LocalCluster(
+            n_workers=0,
+            host=LOOPBACK,
+            dashboard_address=ANY_PORT,  # None would take Dask's usual port, on every network
+            silence_logs=False,
+            # Every death is told at once: how often a task may kill its worker is counted in one place, the ledger.
+            scheduler_kwargs={"allowed_failures": 0},
+        )
+        self.address = str(self._cluster.scheduler_address)
+        self._folder = TemporaryDirectory(prefix="turnwise-dask-", ignore_cleanup_errors=True)
+        self.look_after()
+
+    def look_after(self) -> None:
+        """Start the workers that are not there, at first and whenever one has died."""
+        for process in [one for one in self._processes if not one.is_alive()]:
+            self._processes.remove(process)
+            process.close()
+        while len(self._processes) < self._count:
+            self._processes.append(self._started())
+
+    def _started(self) -> BaseProcess:
+        context = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
+        threads = max(1, (os.cpu_count() or 1) // self._count)
+        process: BaseProcess = context.Process(  # type: ignore[attr-defined]
+            target=run_worker,
+            args=(self.address, self._folder.name, dict(os.environ), threads),
+            daemon=True,
+            name="turnwise dask worker",
+        )
+        process.start()
+        return process
+
+    def close(self) -> None:
+        """End everybody at once: they hold nothing that is not measured again."""
+        for process in self._processes:
+            process.kill()
+        while self._processes:
+            process = self._processes.pop()
+            process.join()
+            process.close()
+        with suppress(Exception):
+            self._cluster.close(timeout=5)
+        self._folder.cleanup()
+
+
+def run_worker(address: str, folder: str, environment: Mapping[str, str], threads: int) -> None:
+    """A worker, for as long as its scheduler or its parent lives; the main function of a process."""
+    prepare_process(environment, threads)
+    Thread(target=_follow_parent, daemon=True).start()
+    with hushed(), suppress(Exception):
+        asyncio.run(_work(address, folder))
+
+
+async def _work(address: str, folder: str) -> None:
+    options: dict[str, Any] = {"nthreads": 1, "host": LOOPBACK, "memory_limit": 0, "local_directory": folder}
+    async with Worker(address, dashboard=False, dashboard_address=ANY_PORT, **options) as worker:
+        await worker.finished()
+
+
+def _follow_parent() -> None:
+    """A parent that is killed cannot end its workers, and they would wait for work for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+@contextmanager
+def hushed() -> Iterator[None]:
+    """Dask tells its troubles in its log; what matters of them becomes an error of ours."""
+    names = [name for name in logging.root.manager.loggerDict if name.split(".")[0] in _LOGGERS]
+    before = {name: logging.getLogger(name).level for name in [*names, *_LOGGERS]}
+    for name in before:
+        logging.getLogger(name).setLevel(NO_TRACE)
+    try:
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)

@@ -1,0 +1,93 @@
+"""What runs on a Dask worker: it keeps the workload of a run, unpickled once, and performs tasks with it."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, NamedTuple
+
+from turnwise.engine.executors.chunks import Task, perform
+from turnwise.engine.executors.versions import Versions, differences, models_here, versions_here
+
+DELIVERY_S = 30.0
+"""A worker that joins gets its first task and the workload at about the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A worker that may not take part, and why."""
+
+    address: str
+    reasons: list[str]
+
+
+class Delivery(NamedTuple):
+    """The workload of a run on its way to a worker."""
+
+    address: str
+    """The worker, as the driver calls it."""
+    work: bytes
+    versions: Versions
+    models: Versions
+
+
+KEPT = 4
+"""Runs that a worker remembers: one whose driver was killed never says that it is over."""
+_DELIVERED: dict[str, Delivery] = {}
+_OPENED: dict[str, Any] = {}
+"""Workloads, or refusals, by run: metrics and their models are loaded once per worker."""
+_OPENING = Lock()
+
+
+def deliver(token: str, work: bytes, versions: Versions, models: Versions, dask_worker: Any = None) -> None:
+    """Put the workload of a run where its tasks find it; nothing is loaded yet. Dask fills in the worker."""
+    for old in list(_DELIVERED)[: 1 - KEPT]:
+        forget(old)
+    _DELIVERED[token] = Delivery(dask_worker.address, work, versions, models)
+
+
+def forget(token: str) -> None:
+    """The run is over."""
+    _DELIVERED.pop(token, None)
+    _OPENED.pop(token, None)
+
+
+def perform_here(token: str, task: Task) -> bytes:
+    """Do a task of a run; the outcome, a refusal or an exception, pickled."""
+    work = _opened(token)
+    try:
+        outcome: Any = work if isinstance(work, Refusal) else perform(work, task)
+    except Exception as error:  # it is raised again by the driver
+        outcome = error
+    try:
+        return pickle.dumps(outcome, protocol=5)
+    except Exception as error:  # an exception may hold what cannot be sent
+        return pickle.dumps(RuntimeError(f"{type(outcome).__name__}: {outcome} ({error})"))
+
+
+def _opened(token: str) -> Any:
+    with _OPENING:
+        if token not in _OPENED:
+            delivery = _awaited(token)
+            own = delivery.versions
+            reasons = differences(own, versions_here(name for name in own if name not in ("python", "turnwise")))
+            if not reasons:
+                work = pickle.loads(delivery.work)  # noqa: S301  (our own driver sent it)
+                reasons = differences(delivery.models, models_here(_metrics(work)))
+            _OPENED[token] = Refusal(delivery.address, reasons) if reasons else work
+        return _OPENED[token]
+
+
+def _awaited(token: str) -> Delivery:
+    deadline = time.monotonic() + DELIVERY_S
+    while token not in _DELIVERED:
+        if time.monotonic() > deadline:
+            raise RuntimeError("the workload of the run has not arrived")
+        time.sleep(0.05)
+    return _DELIVERED[token]
+
+
+def _metrics(work: Any) -> list[Any]:
+    return [metric for _, metric in getattr(work, "metrics", ())]

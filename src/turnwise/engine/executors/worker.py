@@ -1,0 +1,77 @@
+"""A worker process: takes tasks from a pipe, one after the other, and sends back what came of them.
+
+It ends when its pipe does, so a parent that is killed leaves nobody behind.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+"""How many threads libraries use; read when they are loaded."""
+
+
+def prepare_process(environment: Mapping[str, str], threads: int) -> None:
+    """The first thing a worker process does."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    os.environ.update(environment)  # the server that forked us may be older than the parent's settings
+    for name in THREADS:
+        os.environ.setdefault(name, str(threads))
+
+
+def serve(connection: Connection, environment: Mapping[str, str], threads: int) -> None:
+    """Work until the pipe ends. Heavy modules are imported with the workload, after the environment is set."""
+    prepare_process(environment, threads)
+    received: SimpleQueue[bytes] = SimpleQueue()
+    ready: SimpleQueue[bytes] = SimpleQueue()
+    # What is sent while we compute is taken from the pipe at once, and what we send waits for no reader: otherwise
+    # both sides could wait for each other.
+    Thread(target=_receive, args=(connection, received), daemon=True).start()
+    Thread(target=_send, args=(connection, ready), daemon=True).start()
+    work: Any = None
+    while True:
+        number, content = pickle.loads(received.get())  # noqa: S301  (our own parent sent it)
+        try:
+            if number is None:
+                work = pickle.loads(content)  # noqa: S301
+                continue
+            outcome = _perform(work, content)
+        except Exception as error:  # it is raised again in the parent
+            outcome = error
+        ready.put(_packed(number, outcome))
+
+
+def _perform(work: Any, content: Any) -> Any:
+    from turnwise.engine.executors.chunks import perform
+
+    return perform(work, content)
+
+
+def _packed(number: int | None, outcome: Any) -> bytes:
+    try:
+        return pickle.dumps((number, outcome), protocol=5)
+    except Exception as error:  # an exception may hold what cannot be sent
+        return pickle.dumps((number, RuntimeError(f"{type(outcome).__name__}: {outcome} ({error})")))
+
+
+def _receive(connection: Connection, received: SimpleQueue[bytes]) -> None:
+    try:
+        while True:
+            received.put(connection.recv_bytes())
+    except (EOFError, OSError):
+        os._exit(0)
+
+
+def _send(connection: Connection, ready: SimpleQueue[bytes]) -> None:
+    try:
+        while True:
+            connection.send_bytes(ready.get())
+    except OSError:
+        os._exit(0)

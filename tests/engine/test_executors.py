@@ -1,0 +1,131 @@
+"""Every engine gives the same rows, takes batches as it needs them, and says how it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from faulty import Halved, Numbers, Raising, Slow, batches, workload
+
+from turnwise.engine.executors import make_executor
+from turnwise.engine.executors.inline import InlineExecutor
+from turnwise.engine.executors.processes import ProcessExecutor
+from turnwise.kernel.errors import TurnwiseError, UsageError
+from turnwise.store.run import BatchRows
+
+distributed = pytest.importorskip("distributed")
+
+# Names
+
+
+@pytest.mark.parametrize(
+    ("engine", "workers", "said"),
+    [
+        ("proceses", None, "did you mean processes?"),
+        ("dsk", None, "did you mean dask?"),
+        ("inline:2", None, "expected: inline or processes"),
+        ("processes:", None, "a number from 1 to 1024, as in processes:4"),
+        ("processes:0", None, "a number from 1 to 1024"),
+        ("dask:two", None, "found: 'two'"),
+        ("dask:1025", None, "a number from 1 to 1024"),
+        ("processes:2", 3, "'processes:2' and 3 workers contradict each other"),
+        ("tcp://host", None, "expected: inline or processes"),
+        ("http://host:1", None, "tcp://HOST:PORT"),
+        ("tcp://host:8786?GPU=many", None, "?GPU=1"),
+        ("tcp://host:8786?wait=-1", None, "a number above 0"),
+        ("tcp://host:8786?wait=nan", None, "a number above 0"),
+    ],
+)
+def test_an_engine_that_does_not_exist_is_refused(engine: str, workers: int | None, said: str) -> None:
+    with pytest.raises(UsageError) as error:
+        make_executor(engine, workers)
+    assert said in error.value.message
+
+
+@pytest.mark.parametrize(
+    ("engine", "workers", "kind"),
+    [
+        ("inline", None, "InlineExecutor"),
+        ("inline", 3, "InlineExecutor"),
+        ("processes", 2, "ProcessExecutor"),
+        ("processes:2", 2, "ProcessExecutor"),
+        ("dask", None, "DaskExecutor"),
+        ("tcp://10.0.0.1:8786", 4, "DaskExecutor"),
+        ("tls://scheduler.example:8786/", None, "DaskExecutor"),
+        ("tcp://[::1]:8786?GPU=1&wait=600", None, "DaskExecutor"),
+    ],
+)
+def test_an_engine_by_its_name(engine: str, workers: int | None, kind: str) -> None:
+    assert type(make_executor(engine, workers)).__name__ == kind
+
+
+# Rows
+
+
+def in_order(rows: Iterator[BatchRows]) -> list[BatchRows]:
+    return sorted(rows, key=lambda one: one.index)
+
+
+@pytest.mark.parametrize("engine", ["processes:1", "processes:3", "dask:2"])
+def test_rows_are_equal_whatever_the_engine(tmp_path: Path, engine: str) -> None:
+    work = workload(tmp_path, Halved)
+    inline = list(InlineExecutor().map(work, batches(60)))
+    executor = make_executor(engine)
+    assert in_order(executor.map(work, batches(60))) == inline
+    assert (executor.in_flight, executor.chunks_done < 60) == (0, True)
+
+
+@pytest.mark.parametrize("engine", ["inline", "processes:2", "dask:1"])
+def test_no_batches_no_rows(tmp_path: Path, engine: str) -> None:
+    assert list(make_executor(engine).map(workload(tmp_path, Halved), [])) == []
+
+
+def test_no_more_is_taken_than_workers_can_have_in_hand(tmp_path: Path) -> None:
+    taken: list[int] = []
+
+    def source() -> Iterator[Numbers]:
+        for batch in batches(100):
+            taken.append(batch.index)
+            yield batch
+
+    executor = ProcessExecutor(2)
+    work = workload(tmp_path, Slow, seconds=0.7)  # a chunk is one batch
+    rows = executor.map(work, source())
+    assert taken == []
+    next(rows)
+    # Two workers with two chunks each; one or more came back and were replaced before the first rows are handed out.
+    assert len(taken) <= 2 * 2 + executor.chunks_done
+    assert executor.in_flight <= 4
+    assert executor.workers == 2
+    rows.close()  # type: ignore[attr-defined]
+    assert executor.workers == 0
+
+
+@pytest.mark.parametrize("engine", ["inline", "processes:2", "dask:1"])
+def test_an_error_of_the_workload_itself_is_raised_here(engine: str) -> None:
+    with pytest.raises(ConnectionError, match="batch 0 is not served"):
+        list(make_executor(engine).map(Raising([]), batches(1)))
+
+
+@pytest.mark.parametrize("engine", ["processes:2", "dask:1"])
+def test_a_metric_that_cannot_be_sent_is_said(tmp_path: Path, engine: str) -> None:
+    class Inside(Halved):
+        """Defined in a function, so no other process can find it."""
+
+    with pytest.raises(TurnwiseError, match="a metric of this run cannot be sent to a worker") as error:
+        list(make_executor(engine).map(workload(tmp_path, Inside), batches(1)))
+    assert "Inside" in str(error.value.found)
+
+
+def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from turnwise.kernel import extras
+
+    def missing(name: str) -> Any:
+        raise ModuleNotFoundError(f"No module named {name!r}")
+
+    monkeypatch.setattr(extras, "import_module", missing)
+    with pytest.raises(TurnwiseError, match="the engine dask needs distributed") as error:
+        list(make_executor("dask").map(workload(tmp_path, Halved), batches(1)))
+    assert error.value.remedy == 'pip install "turnwise[cluster]"'
