@@ -16,8 +16,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-from turnwise.stats.intervals import Bounds, Interval, Resampler, percentile_intervals, pooled_intervals
+from turnwise.stats.intervals import Bounds, Interval, Resampler, pooled_intervals
 from turnwise.stats.leave_one_out import FloatArray
+from turnwise.stats.woodruff import percentile_intervals
 
 LARGEST = 20
 CHUNK = 250  # replicates per call; each call gets a resampler of its own seed

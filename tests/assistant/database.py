@@ -7,7 +7,8 @@ from typing import Any
 
 from turnwise.assistant.scales import scale_metric
 from turnwise.assistant.suite import SUITE
-from turnwise.engine.job import parse_options, run_job
+from turnwise.engine.job import run_job
+from turnwise.engine.options import parse_options
 from turnwise.kernel.score import Score, Source, Unit
 from turnwise.store.run import Run
 from turnwise.store.store import Store

@@ -6,7 +6,8 @@ from typing import Any
 
 from turnwise.assistant.rating import find_turn, rate_turn, rateable_run
 from turnwise.assistant.suite import SUITE
-from turnwise.engine.job import parse_options, prepare, run_job
+from turnwise.engine.job import prepare, run_job
+from turnwise.engine.options import parse_options
 from turnwise.store.ratings import human_ratings
 from turnwise.store.run import Run
 from turnwise.store.store import Store

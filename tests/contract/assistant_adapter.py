@@ -7,15 +7,17 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from tests.contract import opinions
 from tests.contract.assistant_records import CITED, PERFECT, exemplary, records, stand_in
 from tests.contract.assistant_sources import OPERATION_METRICS, SOURCES
 from turnwise.assistant.batch import TurnBatch, canned_turn
 from turnwise.assistant.embedding import Embedding
 from turnwise.assistant.load import AssistantSource
+from turnwise.assistant.metrics import ratings
 from turnwise.assistant.profile import built_in
 from turnwise.assistant.read import open_rows
 from turnwise.assistant.records import Chunk, Turn
-from turnwise.assistant.scales import OBJECTIVE, SUBJECTIVE
+from turnwise.assistant.scales import BY_JUDGE, OBJECTIVE, SUBJECTIVE
 from turnwise.assistant.suite import run_context
 from turnwise.kernel.score import Unit
 
@@ -25,8 +27,11 @@ ROOM = "assistant"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "assistant" / "turns.jsonl"
 CONTEXT = run_context(built_in("hr"), Embedding())
 
+OTHER_CONTEXTS = ({**CONTEXT, **opinions.CONTEXT},)
+"""With a judge, which rates on the scales beside people."""
+
 GIVEN_BY_PEOPLE = dict.fromkeys(SUBJECTIVE, "people rate; code measures nothing")
-"""Metrics whose scores are added to a run, and why none is measured; tests/assistant has them."""
+"""Metrics whose scores are added to a run, and why none is measured; tests/assistant has them, and a judge's."""
 
 NEEDS_MODEL: dict[str, str] = {}
 NO_BEST_VALUE: dict[str, str] = {}
@@ -38,14 +43,16 @@ UNSCORED_BASELINES = {
     ("citation_accuracy", "silent"): "it cites nothing",
     ("rag_similarity_score", "silent"): "it retrieves nothing",
 }
-BATCH_VARIANTS: dict[str, dict[str, str]] = {}
+BATCH_VARIANTS = {name: {BY_JUDGE: "what a judge sees of the session depends on the batch"} for name in SUBJECTIVE}
 OTHER_PAGES = dict.fromkeys(OPERATION_METRICS, "operations")
 
+SCALES = (ratings.Professionalism, ratings.Empathy, ratings.Clarity, ratings.Actionability, ratings.Compliance)
 COVERED = (*OBJECTIVE, *SUBJECTIVE, *OPERATION_METRICS)
 
 
 def batch(turns: Sequence[Turn], index: int = 0) -> TurnBatch:
-    return TurnBatch(index, list(turns), built_in("hr"))
+    found: TurnBatch = opinions.answered(TurnBatch(index, list(turns), built_in("hr")), SCALES, lambda _: 4.0)
+    return found
 
 
 def example_batch(turns: Sequence[Turn]) -> TurnBatch:

@@ -8,8 +8,11 @@ from types import ModuleType
 from typing import Any
 
 from turnwise.assistant import batch, closeness, composites, embedding, names, patterns, profile, reading, records, text
+from turnwise.assistant import pieces as turn_pieces
 from turnwise.assistant.metrics import appropriate_action_suggested, base, rag_similarity_score
 from turnwise.assistant.scales import COMPOSITES, OBJECTIVE, SUBJECTIVE
+from turnwise.judge import combine, prompt, verdict
+from turnwise.judge import metric as judged
 from turnwise.kernel import operations
 
 Sources = tuple[Callable[..., Any] | type | ModuleType | Path, ...]
@@ -23,6 +26,8 @@ _REPLY: Sources = (
 )
 _CLARIFYING: Sources = (*_REPLY, reading.active_because, reading.asks_without_guidance, names)
 _ACTIONS: Sources = (*_REPLY, reading.without_masks)
+_JUDGED: Sources = (judged.question, judged.unanswered, judged._measurement, combine, prompt, verdict, turn_pieces)
+_RUBRICS = Path(prompt.__file__).parent / "rubrics" / "assistant"
 
 SOURCES: dict[str, Sources] = {
     "has_policy_citation": (*_CLARIFYING, reading.find_citations),
@@ -34,9 +39,9 @@ SOURCES: dict[str, Sources] = {
     "sequential_action_correct": (*_ACTIONS, reading.find_offers),
     "rag_similarity_score": (*_TURN, rag_similarity_score.outside_range),
     "processing_time_acceptable": (*_TURN, _DATA / "hr.yaml", _DATA / "spec.yaml"),
-    **dict.fromkeys(SUBJECTIVE, (_DATA / "scales.yaml",)),
+    **{name: (_DATA / "scales.yaml", *_JUDGED, _RUBRICS / f"{name}.yaml") for name in SUBJECTIVE},
     COMPOSITES[0]: (composites._weighted, composites.weights_of, composites._weights_text),
-    COMPOSITES[1]: (composites._weighted, composites.weights_of, composites._weights_text),
+    COMPOSITES[1]: (composites._weighted, composites.weights_of, composites._weights_text, composites._stood_in),
     COMPOSITES[2]: (),
     **dict.fromkeys(OPERATION_METRICS, (operations.operation_spec, batch.TurnBatch.operations, records.Turn)),
 }

@@ -10,21 +10,24 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract import opinions
 from tests.contract.dialogue_records import ABSENT, NORMALISER, exemplary, records, resources
 from tests.contract.dialogue_sources import OPERATION_METRICS, SOURCES, STATE_METRICS
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.database import load_database
 from turnwise.dialogue.load import DialogueSource
+from turnwise.dialogue.metrics.response_quality import ResponseQuality
 from turnwise.dialogue.pairing import pair_up
 from turnwise.dialogue.read import read_dialogues
 from turnwise.dialogue.records import Exchange, Pair
 from turnwise.dialogue.resources import Resources
+from turnwise.judge.records import Question
 
 __all__ = ["SOURCES", "exemplary", "records"]
 
 ROOM = "dialogue"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "dialogue"
-CONTEXT = {"normaliser": f"{NORMALISER.name}:{NORMALISER.digest}"}
+CONTEXT = {"normaliser": f"{NORMALISER.name}:{NORMALISER.digest}", **opinions.CONTEXT}
 
 COPYING_IS_NOT_ENOUGH = {
     "entity_hallucination": "a reference response may itself name what the database does not return",
@@ -56,6 +59,7 @@ NO_BASELINES = {
     **dict.fromkeys(("inform", "success"), "their pages have the MultiWOZ test set: tests/dialogue/test_inform.py"),
     "task_reward": "a system that is no system was never run by a simulator",
     **dict.fromkeys(OPERATION_METRICS, "a system that is no system costs nothing"),
+    "response_quality": "a judge is asked about real responses only",
 }
 """Metrics for which no silent or never-silent system is scored here, and why."""
 
@@ -72,7 +76,7 @@ COVERED = (
     *("domain_accuracy", "intent_accuracy", "action_type_accuracy", "act_slot_accuracy"),
     *STATE_METRICS,
     *("entity_hallucination", "memory_transfer", "policy_compliance", "system_correctness", "task_completion"),
-    *("inform", "success", "task_reward"),
+    *("inform", "success", "task_reward", "response_quality"),
     *OPERATION_METRICS,
 )
 """Every metric of the room belongs here; the contract holds for what is listed."""
@@ -84,12 +88,23 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
 
 def batch(pairs: Sequence[Pair], index: int = 0) -> ExchangeBatch:
     """With a database, so that every metric can be measured."""
-    return ExchangeBatch(index, list(pairs), NORMALISER, resources=resources())
+    return _judged(ExchangeBatch(index, list(pairs), NORMALISER, resources=resources()))
 
 
 def example_batch(pairs: Sequence[Pair]) -> ExchangeBatch:
     """With the database of the examples."""
-    return ExchangeBatch(0, list(pairs), NORMALISER, resources=Resources(database=load_database(EXAMPLES / "database")))
+    known = Resources(database=load_database(EXAMPLES / "database"))
+    return _judged(ExchangeBatch(0, list(pairs), NORMALISER, resources=known))
+
+
+def _judged(found: ExchangeBatch) -> ExchangeBatch:
+    """With what a judge says who likes nothing but the reference's own words."""
+    judged: ExchangeBatch = opinions.answered(found, [ResponseQuality], _as_the_reference)
+    return judged
+
+
+def _as_the_reference(question: Question) -> float:
+    return 5.0 if question.shown["response"] == question.shown.get("reference") else 1.0
 
 
 @cache

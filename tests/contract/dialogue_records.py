@@ -194,6 +194,7 @@ def exemplary() -> tuple[Pair, ...]:
             "acts": ("Hotel-Recommend",),
             "act_slots": (ActSlot("Hotel-Recommend", "Name", "oak lodge"),),
             "state": found_hotel,
+            "user": "A cheap hotel in the north, please.",
             "response": ("Oak Lodge is cheap.", "[hotel_name] is cheap."),
         },
         {
@@ -202,6 +203,7 @@ def exemplary() -> tuple[Pair, ...]:
             "act_slots": (ActSlot("Booking-Book", "Ref", "AB12CD34"),),
             "state": booked_hotel,
             "requested": ("hotel-ref",),
+            "user": "Book it from Monday for two people and three nights. What is the reference?",
             "response": ("Oak Lodge is booked: AB12CD34.", "[hotel_name] is booked: [hotel_ref]."),
         },
         {
@@ -210,6 +212,7 @@ def exemplary() -> tuple[Pair, ...]:
             "act_slots": (ActSlot("Restaurant-Inform", "Phone", "01223555013"),),
             "state": both,
             "requested": ("restaurant-phone",),
+            "user": "And a Chinese restaurant near it; I need its phone number.",
             "response": ("Call Red Lantern: 01223 555013.", "Call [restaurant_name]: [restaurant_phone]."),
         },
     ]

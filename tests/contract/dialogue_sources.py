@@ -8,7 +8,19 @@ from types import ModuleType
 from typing import Any
 
 import turnwise.dialogue
-from turnwise.dialogue import acting, answers, database, entities, pairing, placeholders, records, states, tables
+import turnwise.judge
+from turnwise.dialogue import (
+    acting,
+    answers,
+    database,
+    entities,
+    pairing,
+    pieces,
+    placeholders,
+    records,
+    states,
+    tables,
+)
 from turnwise.dialogue import batch as batch_module
 from turnwise.dialogue.metrics import (
     acts,
@@ -20,6 +32,8 @@ from turnwise.dialogue.metrics import (
     task_completion,
 )
 from turnwise.dialogue.normalise import Normaliser
+from turnwise.judge import combine, prompt, verdict
+from turnwise.judge import metric as judged
 from turnwise.kernel import operations
 
 Sources = tuple[Callable[..., Any] | type | ModuleType | Path, ...]
@@ -48,7 +62,13 @@ _ENTITIES: Sources = (
 )
 _OUTCOMES: Sources = (inform, placeholders, database, *_DOMAINS, *_DIALOGUES)
 
+_JUDGED: Sources = (
+    *(judged.JudgedMetric, judged.question, judged.unanswered, judged._measurement, combine, prompt, verdict, pieces),
+    Path(turnwise.judge.__path__[0]) / "rubrics" / "dialogue" / "response_quality.yaml",
+)
+
 SOURCES: dict[str, Sources] = {
+    "response_quality": _JUDGED,
     "domain_accuracy": _NAMES,
     "intent_accuracy": _NAMES,
     "action_type_accuracy": _ACTS,

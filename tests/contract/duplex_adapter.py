@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract import opinions
 from tests.contract.duplex_records import RESPONSE, YIELD, Record, exemplary, records
 from tests.contract.duplex_sources import SOURCES
 from turnwise.duplex import baselines
@@ -16,9 +17,13 @@ from turnwise.duplex import cases as c
 from turnwise.duplex.batch import DuplexBatch
 from turnwise.duplex.cases import FILE_MISSING, LABEL_OF, LABELS, Case, Fact
 from turnwise.duplex.categories import BEFORE, Measured, category_named
+from turnwise.duplex.metrics.behaviour import Behaviour
+from turnwise.duplex.metrics.labels import LABELLED_BY
 from turnwise.duplex.read import read_conversations
 from turnwise.duplex.records import CATEGORY, INTERRUPTION, KIND, PAUSE, TO_IGNORE, TURN, Label, Segment, Timeline
 from turnwise.duplex.timing import Event, events, user_turns
+from turnwise.judge.metric import JUDGE
+from turnwise.judge.records import Judgement, Question, Verdict, question_key
 from turnwise.kernel.metric import Output
 from turnwise.kernel.score import Unit
 
@@ -26,7 +31,7 @@ __all__ = ["SOURCES", "exemplary", "records"]
 
 ROOM = "duplex"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "duplex" / "recordings" / "truth.jsonl"
-CONTEXT = {"level": "conversations", "voice": "timelines"}
+CONTEXT = {"level": "conversations", "voice": "timelines", LABELLED_BY: JUDGE, JUDGE: opinions.MODEL}
 OTHER_CONTEXTS = ({"level": "recordings", "voice": "timelines"},)
 """Conversations of the challenge's categories, and any. Averages of categories: tests/duplex/test_experiment.py."""
 
@@ -119,8 +124,17 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
 
 
 def batch(given: Sequence[Record], index: int = 0) -> DuplexBatch:
+    """With a judge's labels for conversations that have transcripts and no label of their own."""
     cases = [record.case for record in given if record.case is not None]
-    return DuplexBatch(index, cases, [record.timeline for record in given if record.timeline is not None])
+    found = DuplexBatch(index, cases, [record.timeline for record in given if record.timeline is not None])
+    asked = [one for _, one in Behaviour().asked(found) if isinstance(one, Question)]
+    return replace(found, judged={question_key(one): _labelled(one) for one in asked})
+
+
+def _labelled(question: Question) -> Judgement:
+    """Any label, the same for the same words."""
+    label = LABELS[len(question.shown["noisy_user"]) % len(LABELS)]
+    return Judgement((Verdict({"behaviour": label}),), opinions.MODEL)
 
 
 def example_batch(given: Sequence[Record]) -> DuplexBatch:

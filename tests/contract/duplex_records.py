@@ -71,6 +71,13 @@ def segments(draw: st.DrawFn, most: int = 4) -> tuple[Segment, ...]:
 
 
 @st.composite
+def transcripts(draw: st.DrawFn) -> tuple[Segment, ...]:
+    """A few words with their times, for a judge to read."""
+    said = draw(st.lists(st.sampled_from(["no", "wait", "the harbour", "you see"]), max_size=3))
+    return tuple(Segment(float(place), place + 0.5, word) for place, word in enumerate(said))
+
+
+@st.composite
 def _labels(draw: st.DrawFn, user: Sequence[Segment]) -> Label:
     """About one of the user's utterances, about a part of it, or beside all of them."""
     kind = draw(st.sampled_from(KINDS))
@@ -94,7 +101,8 @@ def _timelines(draw: st.DrawFn, number: int) -> Timeline:
         agent=agent,
         labels=tuple(sorted(labels, key=lambda label: label[:2])),
         sentences=draw(inner),
-        words=draw(st.none() | st.just(()) | segments(5)),
+        words=draw(st.none() | st.just(()) | segments(5) | transcripts()),
+        user_words=draw(st.none() | transcripts()),
         behaviour=draw(st.none() | st.sampled_from(LABELS)),
         tool_calls=tuple(sorted(draw(st.lists(st.integers(0, 80).map(lambda n: n / GRID), max_size=2)))),
         seconds=draw(st.none() | st.just(40.0)),

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from turnwise.duplex import batch, cases, categories, category_files, experiment, load, records, timing
+from turnwise.duplex import batch, cases, categories, category_files, experiment, load, opinion, records, timing
 from turnwise.duplex.metrics import (
     base,
     challenge,
@@ -18,6 +18,8 @@ from turnwise.duplex.metrics import (
     turn_taking,
     yielding,
 )
+from turnwise.judge import combine, prompt, verdict
+from turnwise.judge import metric as judged
 from turnwise.kernel import rollup
 
 Sources = tuple[Callable[..., Any] | type | ModuleType | Path, ...]
@@ -27,12 +29,16 @@ _CASES: Sources = (
     *(cases, categories, category_files, experiment.number, experiment.count, load.missing_case),
     *(base.over_files, *_SPEECH),
 )
+_LABELS: Sources = (
+    *(judged.question, judged.unanswered, combine, prompt, verdict, opinion),
+    *(Path(prompt.__file__).parent / "rubrics" / "duplex" / "behaviour.yaml", *_CASES),
+)
 _ANSWERS: Sources = (responses.pooled_outputs, *_SPEECH)
 _YIELDS: Sources = (yielding, responses.pooled_outputs, *_SPEECH)
 _IGNORED: Sources = (selectivity, *_SPEECH)
 
 SOURCES: dict[str, Sources] = {
-    **dict.fromkeys(("interruption_total_score", "rejection_total_score", "behaviour"), _CASES),
+    **dict.fromkeys(("interruption_total_score", "rejection_total_score", "behaviour"), _LABELS),
     **dict.fromkeys(("first_response_delay", "avg_latency_stop", "avg_latency_resp", "reject_rate"), _CASES),
     **dict.fromkeys(("total_delay", "delay_score", "challenge_total"), (challenge, rollup.round_half_up)),
     **dict.fromkeys(("response_latency", "response_rate", "response_latency_mean", "response_total"), _ANSWERS),

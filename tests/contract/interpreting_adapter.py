@@ -9,22 +9,27 @@ from itertools import cycle, pairwise
 
 import pytest
 
+from tests.contract import opinions
 from tests.contract.interpreting_records import PLAYED, Record, model_calls, played, records
 from tests.contract.interpreting_sources import SOURCES
 from turnwise.interpreting import baselines
 from turnwise.interpreting.batch import InterpretingBatch
+from turnwise.interpreting.metrics import judged
 from turnwise.interpreting.records import AUDIO, DELTA, SCENARIO, Call, Event, Turn
+from turnwise.judge.records import Question
 from turnwise.kernel.score import Unit
 
 __all__ = ["SOURCES", "records"]
 
 ROOM = "interpreting"
-CONTEXT: dict[str, str] = {}
+CONTEXT = opinions.CONTEXT
 
 PAIRS = ("cutoff_latency", "barge_in_response", "mixing_share")
 TEXTS = ("wer", "cer", "completeness", "target_language")
 LAGS = ("al", "laal", "ap", "dal", "atd", "yaal", "start_offset", "end_offset")
-COVERED = ("barge_in", *PAIRS, *TEXTS, "latency", "overlap", *LAGS, "erasure")
+JUDGED = (judged.SemanticMixing, judged.JudgedCompleteness, judged.IntentPreservation, judged.Terminology)
+BY_JUDGE = tuple(metric.spec.name for metric in JUDGED)
+COVERED = ("barge_in", *PAIRS, *TEXTS, *BY_JUDGE, "latency", "overlap", *LAGS, "erasure")
 
 NO_BEST_VALUE = {
     **dict.fromkeys(LAGS, "who is ahead of the speaker guesses, and there is no bound to that"),
@@ -34,12 +39,13 @@ NO_BEST_VALUE = {
 
 NO_PERFECT_INPUT = {
     **NO_BEST_VALUE,
+    **dict.fromkeys(BY_JUDGE, "a judge is asked also where nobody says what should come"),
     "overlap": "where people speak at once, translations that keep pace are heard at once",
     "target_language": "the text that is expected need not be in the language that is, and may be too short to tell",
 }
 NO_PERFECT_SETTINGS: dict[tuple[str, str, object], str] = {}
 NOT_IN_EXAMPLES: dict[str, str] = {}
-NO_BASELINES: dict[str, str] = {}
+NO_BASELINES = dict.fromkeys(BY_JUDGE, "a judge is asked about real translations only")
 
 _NOTHING_SAID = "it says nothing, so there is nothing to time"
 UNSCORED_BASELINES = {
@@ -69,7 +75,17 @@ def stand_in(patch: pytest.MonkeyPatch) -> None:
 def batch(given: Sequence[Record], index: int = 0) -> InterpretingBatch:
     calls = [record.call for record in given if record.call is not None]
     instances = [record.instance for record in given if record.instance is not None]
-    return InterpretingBatch(index, calls, instances, wants_all=False)
+    found = InterpretingBatch(index, calls, instances, wants_all=False)
+    answered: InterpretingBatch = opinions.answered(found, JUDGED, _as_expected)
+    return answered
+
+
+def _as_expected(question: Question) -> float:
+    """100 for a translation that is word for word what is expected, after one that is as far as it goes; else 0."""
+    shown = question.shown
+    before = shown.get("previous_translation", "")
+    as_far_as_it_goes = shown.get("previous_expected", before).startswith(before)
+    return 100.0 if as_far_as_it_goes and shown["translation"] == shown.get("expected") else 0.0
 
 
 def example_batch(given: Sequence[Record]) -> InterpretingBatch:

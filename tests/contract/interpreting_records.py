@@ -83,7 +83,7 @@ def _turns(draw: st.DrawFn, name: str) -> Turn:
         type=draw(st.sampled_from(["play_audio"] * 6 + ["say", "silence", "hangup"])),
         first_sent=draw(st.none() | (st.just(start) if start is None else _lengths.map(lambda later: start + later))),
         sent=tuple(draw(st.lists(st.integers(0, 99), max_size=2))),
-        metadata=draw(st.just({}) | st.just({"barge_in_kind": "addition"})),
+        metadata=draw(st.just({}) | st.just({"barge_in_kind": "addition"}) | st.just({"terms": {"rodilla": "knee"}})),
     )
 
 
@@ -193,15 +193,14 @@ def model_calls() -> tuple[Call, ...]:
     """Three conversations that leave everybody the time for everything."""
     said, meant = "The pain in my left knee began last week.", "Sorry, I was wrong: it is the right shoulder."
     asked = "Espere un momento, por favor, ¿desde cuándo le duele la rodilla?"
-    statement = Turn(
-        "statement", "patient", 500.0, 4500.0, expected_text=said, expected_language="en", first_sent=500.0
-    )
+    pain, sorry = "El dolor en la rodilla izquierda empezó hace una semana.", "Perdón, me equivoqué: el hombro derecho."
+    wait = "Wait a moment, please, since when?"
+    knee = {"terms": {"rodilla": "knee", "hombro": "shoulder"}}
+    statement = Turn(*("statement", "patient", 500.0, 4500.0, False, pain, said, "en"), first_sent=500.0, metadata=knee)
     correction = Turn(
-        "correction", "patient", 3500.0, 6500.0, True, expected_text=meant, expected_language="en", first_sent=3500.0
+        *("correction", "patient", 3500.0, 6500.0, True, sorry, meant, "en"), first_sent=3500.0, metadata=knee
     )
-    question = Turn(
-        "question", "doctor", 3500.0, 6500.0, True, "Wait a moment, please, since when?", asked, "es", first_sent=3500.0
-    )
+    question = Turn("question", "doctor", 3500.0, 6500.0, True, wait, asked, "es", first_sent=3500.0)
     return (
         Call("correction", "correction", (statement, correction), ended=12_000.0),
         Call("interruption", "interruption", (statement, question), ended=12_000.0),

@@ -328,6 +328,8 @@ def test_every_score_comes_back_from_the_store(memory: Store, room: str, name: s
             status=found.status,
             reason=found.reason,
             evidence=found.evidence,
+            source=found.source,
+            rater=found.rater,
         )
         for unit, output, found, value in measure(metric, batch)
     ]

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from tests.contract import opinions
 from tests.contract.translation_records import Parrot, exemplary, first_text, records, stand_in
 from tests.contract.translation_sources import OPERATION_METRICS, SOURCES
+from turnwise.judge.records import Question
 from turnwise.translation.batch import SampleBatch
 from turnwise.translation.formats.predictions import PredictionSamples
+from turnwise.translation.metrics.adequacy import Adequacy
 from turnwise.translation.metrics.mcd import MISMATCHED
 from turnwise.translation.records import Sample
 
@@ -18,7 +22,8 @@ __all__ = ["SOURCES", "exemplary", "records", "stand_in"]
 
 ROOM = "translation"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "translation" / "languages"
-CONTEXT = {"references": "var", "mcd_convention": "literature", "recogniser": Parrot.name, "dnsmos": "real"}
+_CONTEXT = {"references": "var", "mcd_convention": "literature", "recogniser": Parrot.name, "dnsmos": "real"}
+CONTEXT = {**_CONTEXT, **opinions.CONTEXT}
 
 ON_TEXT = ("bleu", "chrf", "chrf++", "ter")
 ON_TRANSCRIPTS = ("asr_bleu", "wer", "cer")
@@ -45,7 +50,10 @@ NO_PERFECT_SETTINGS = {
 
 NOT_IN_EXAMPLES = dict.fromkeys(ON_TRANSCRIPTS, "no recogniser for the languages of the examples")
 
-NO_BASELINES = dict.fromkeys(OPERATION_METRICS, "a system that is no system costs nothing")
+NO_BASELINES = {
+    **dict.fromkeys(OPERATION_METRICS, "a system that is no system costs nothing"),
+    "adequacy": "a judge is asked about real translations only",
+}
 
 UNSCORED_BASELINES = {
     (name, "silent"): "it says nothing, so there is no recording to measure"
@@ -58,15 +66,22 @@ BATCH_VARIANTS = {"mcd": {MISMATCHED: "which other reference a translation is he
 
 OTHER_PAGES = dict.fromkeys(OPERATION_METRICS, "operations")
 
-COVERED = (*ON_TEXT, "mcd", *ON_TRANSCRIPTS, "dnsmos", *NEEDS_MODEL, *OPERATION_METRICS)
+COVERED = (*ON_TEXT, "mcd", *ON_TRANSCRIPTS, "dnsmos", "adequacy", *NEEDS_MODEL, *OPERATION_METRICS)
 
 
 def batch(samples: Sequence[Sample], index: int = 0) -> SampleBatch:
-    return SampleBatch(index, list(samples))
+    found: SampleBatch = opinions.answered(SampleBatch(index, list(samples)), [Adequacy], _as_referenced)
+    return found
+
+
+def _as_referenced(question: Question) -> float:
+    """100 for a translation that is the reference, or one of several, word for word; else 0."""
+    shown, said = question.shown.get("reference", ""), question.shown["hypothesis"]
+    return 100.0 if said == shown or json.dumps(said, ensure_ascii=False) in shown else 0.0
 
 
 def example_batch(samples: Sequence[Sample]) -> SampleBatch:
-    return SampleBatch(0, list(samples))
+    return batch(samples)
 
 
 @cache

@@ -8,9 +8,12 @@ from types import ModuleType
 from typing import Any
 
 from turnwise.audio import cepstra, dtw, mcd, quality, recognise, wave
+from turnwise.judge import combine, prompt, verdict
+from turnwise.judge import metric as judged
 from turnwise.kernel import operations
 from turnwise.kernel import text as spoken
 from turnwise.translation import batch, blaser, comet, comet_files, ngrams, sonar, sonar_models, text, transcripts
+from turnwise.translation import pieces as translation_pieces
 from turnwise.translation.metrics import base, dnsmos
 from turnwise.translation.metrics import blaser as blaser_metric
 from turnwise.translation.metrics import comet as comet_metric
@@ -38,6 +41,10 @@ SOURCES: dict[str, Sources] = {
     "chrf++": (*_CHRF, *_TEXTS, *_HEARD),
     "ter": (*_TER, *_TEXTS, *_HEARD),
     "comet": (comet_metric, comet, comet_files),
+    "adequacy": (
+        *(judged.question, judged.unanswered, judged._measurement, combine, prompt, verdict, translation_pieces),
+        *(base.source_of, Path(prompt.__file__).parent / "rubrics" / "translation" / "adequacy.yaml"),
+    ),
     "mcd": (cepstra, dtw, mcd, wave, mcd_metric._Listener, base.unusable, batch.SampleBatch.partners),
     "blaser": (
         *(blaser_metric, blaser, sonar_models, sonar, checkpoint, head, layers, sound, speech, sonar_text, tokens),

@@ -179,7 +179,7 @@ BAD: dict[str, tuple[Make, str | None, list[str]]] = {
 
 def read_all(path: Path, form: str | None) -> None:
     dialogues = read_dialogues(path, form)
-    for dialogue_id in dialogues.facts:
+    for dialogue_id in dialogues.ids():
         dialogues.exchanges(dialogue_id)
 
 

@@ -39,7 +39,7 @@ def write(path: Path, *lines: Any, newline: str = "\n") -> Path:
 
 
 def exchanges(dialogues: Dialogues) -> list[Exchange]:
-    return [exchange for dialogue_id in dialogues.facts for exchange in dialogues.exchanges(dialogue_id)]
+    return [exchange for dialogue_id in dialogues.ids() for exchange in dialogues.exchanges(dialogue_id)]
 
 
 # turnwise JSONL
@@ -110,7 +110,7 @@ def test_dialogues_may_be_scattered_over_the_file(tmp_path: Path) -> None:
     order = [("a", 0), ("b", 0), ("a", 1), ("c", 5), ("b", 1), ("a", 2)]
     path = write(tmp_path / "x.jsonl", *({"dialogue_id": name, "turn_id": turn} for name, turn in order))
     dialogues = read_dialogues(path)
-    assert list(dialogues.facts) == ["a", "b", "c"]
+    assert list(dialogues.ids()) == ["a", "b", "c"]
     found = [(exchange.dialogue_id, exchange.turn_id) for exchange in exchanges(dialogues)]
     assert found == [("a", "0"), ("a", "1"), ("a", "2"), ("b", "0"), ("b", "1"), ("c", "5")]
 
@@ -172,7 +172,7 @@ def test_multiwoz_in_a_zip_under_any_name(tmp_path: Path, name: str) -> None:
     with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("data.json", json.dumps(CORPUS))
         archive.writestr("__MACOSX/._data.json", "junk")
-    assert list(read_dialogues(tmp_path / name).facts) == list(CORPUS)
+    assert list(read_dialogues(tmp_path / name).ids()) == list(CORPUS)
 
 
 def test_multiwoz_without_annotation(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def findings(source: DialogueSource) -> dict[str, int]:
 def pairs(source: DialogueSource) -> dict[str, Any]:
     """The predicted turn id (or response) of each exchange; None where nothing was predicted."""
     found = {}
-    for name in source.references.facts:
+    for name in source.references.ids():
         for pair in source.pairs(name):
             found[pair.unit.id] = pair.prediction and (pair.prediction.response or pair.prediction.turn_id)
     return found

@@ -82,7 +82,7 @@ def row(turns: list[Row] = TURNS, name: str = "SNG1.json") -> Row:
 
 
 def exchanges(dialogues: Dialogues) -> list[Exchange]:
-    return [exchange for dialogue_id in dialogues.facts for exchange in dialogues.exchanges(dialogue_id)]
+    return [exchange for dialogue_id in dialogues.ids() for exchange in dialogues.exchanges(dialogue_id)]
 
 
 def count(dialogues: Dialogues, *words: str) -> int | None:
@@ -149,7 +149,7 @@ def test_every_field(tmp_path: Path, write: Write, objects: bool) -> None:
     rows = [row(), row(name="b")]
     path = write(tmp_path / "rows", as_objects(rows) if objects else rows)
     dialogues = read_dialogues(path)
-    assert (dialogues.format, list(dialogues.facts)) == (NAME, ["SNG1.json", "b"])
+    assert (dialogues.format, list(dialogues.ids())) == (NAME, ["SNG1.json", "b"])
     assert read_dialogues(path, NAME).format == NAME
     first, second = dialogues.exchanges("SNG1.json")
     assert first == Exchange(

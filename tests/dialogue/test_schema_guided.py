@@ -47,7 +47,7 @@ def write(path: Path, data: Any) -> Path:
 
 
 def exchanges(dialogues: Dialogues) -> list[Exchange]:
-    return [exchange for dialogue_id in dialogues.facts for exchange in dialogues.exchanges(dialogue_id)]
+    return [exchange for dialogue_id in dialogues.ids() for exchange in dialogues.exchanges(dialogue_id)]
 
 
 def count(dialogues: Dialogues, *words: str) -> int | None:
@@ -141,7 +141,7 @@ def test_a_folder_is_read_in_order_and_acts_may_lie_above(tmp_path: Path, where:
     for number, name in ((2, "b"), (10, "c"), (1, "SNG1.json")):
         write(tmp_path / "test" / f"dialogues_{number:03}.json", [{**TALK, "dialogue_id": name}])
     dialogues = read_dialogues(tmp_path / "test")
-    assert list(dialogues.facts) == ["SNG1.json", "b", "c"]
+    assert list(dialogues.ids()) == ["SNG1.json", "b", "c"]
     assert dialogues.exchanges("SNG1.json")[0].acts == ("Hotel-Recommend", "Hotel-Request")
     assert count(dialogues, "not in dialog_acts.json") == 7  # 3 of b, 3 of c, the last of SNG1.json
     assert read_dialogues(tmp_path / "test", "multiwoz-2.2").sha256 == dialogues.sha256
@@ -328,7 +328,7 @@ def test_dialogues_as_lines(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps(TALK) + "\n" + json.dumps({**TALK, "dialogue_id": "b"}) + "\n", encoding="utf-8")
     dialogues = read_dialogues(path)
-    assert (dialogues.format, list(dialogues.facts)) == ("multiwoz-2.2", ["SNG1.json", "b"])
+    assert (dialogues.format, list(dialogues.ids())) == ("multiwoz-2.2", ["SNG1.json", "b"])
 
 
 # Files that are refused

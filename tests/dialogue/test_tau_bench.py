@@ -56,7 +56,7 @@ def test_a_task_is_a_dialogue(tmp_path: Path) -> None:
     other = [message("user", "Hi"), message("assistant", "Hello")]
     trials = [trial(7, 1, 0.0, other), trial("b", 0, 1, other), trial(7, 0), trial("b", 1, 0.5, [])]
     dialogues = read(tmp_path, *trials)
-    assert (dialogues.format, list(dialogues.facts)) == ("tau-bench", ["task-7", "task-b"])
+    assert (dialogues.format, list(dialogues.ids())) == ("tau-bench", ["task-7", "task-b"])
     assert dialogues.exchanges("task-7") == [  # of trial 0, wherever it stands in the file
         Exchange(
             dialogue_id="task-7",
@@ -154,7 +154,7 @@ def test_what_is_wrong_is_said_with_its_place(name: str, tmp_path: Path) -> None
 def test_published_trajectories() -> None:
     dialogues = read_dialogues(shared("tau_bench", "gpt-4o-airline.json"))
     assert (dialogues.format, len(dialogues.facts)) == ("tau-bench", 50)
-    first = [dialogues.exchanges(task)[0].rewards or () for task in dialogues.facts]
+    first = [dialogues.exchanges(task)[0].rewards or () for task in dialogues.ids()]
     assert Counter(len(rewards) for rewards in first) == {4: 50}  # 200 trials
     assert dialogues.tally.fields["rewards"] == 50
     assert dialogues.tally.notes == {}

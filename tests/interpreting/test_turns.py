@@ -30,6 +30,11 @@ def test_a_chunk_waits_for_the_one_before() -> None:
     }
 
 
+def test_a_listener_whose_name_is_no_text_is_nobody_in_particular() -> None:
+    odd = audio(100, 500) | {"participant_id": {"id": "a"}}
+    assert heard([audio(0, 1000, ""), odd], None) == {0: (0, 1000), 1: (1000, 1500)}
+
+
 def test_every_listener_has_their_own_queue() -> None:
     assert heard([audio(0, 1000, "a"), audio(100, 500, "b")], None) == {0: (0, 1000), 1: (100, 600)}
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from turnwise.assistant.embedding import Embedding
+from turnwise.assistant.pieces import Histories, histories, turn_pieces
 from turnwise.assistant.profile import Profile, built_in
 from turnwise.assistant.reading import Reading
 from turnwise.assistant.records import Chunk, Turn
+from turnwise.judge.records import Judged, Pieces
 from turnwise.kernel.metric import SPEC, Item
 from turnwise.kernel.score import Unit
 
@@ -22,6 +24,10 @@ class TurnBatch:
     turns: Sequence[Turn]
     profile: Profile
     embedding: Embedding = field(default_factory=Embedding)
+    judged: Judged = field(default_factory=dict, repr=False)
+    """What a judge said about its turns."""
+    earlier: Histories | None = field(default=None, repr=False)
+    """What was said before its turns; None where the batch holds whole sessions, and so has it all."""
     memo: dict[str, list[Reading]] = field(default_factory=dict, repr=False)
     """What several metrics work out together, once, by the profile they are of."""
 
@@ -39,7 +45,16 @@ class TurnBatch:
 
     def split(self, unit_kind: str) -> Iterator[tuple[Unit, TurnBatch]]:
         """One batch per turn."""
-        yield from ((turn.unit, replace(self, turns=[turn], memo={})) for turn in self.turns)
+        alone = replace(self, earlier=self._histories(), memo={})
+        yield from ((turn.unit, replace(alone, turns=[turn], memo={})) for turn in self.turns)
+
+    def pieces(self, unit_kind: str) -> Iterator[tuple[Unit, Pieces]]:
+        """What a judge can be shown of each turn."""
+        earlier = self._histories()
+        yield from ((turn.unit, turn_pieces(turn, earlier[turn.id])) for turn in self.turns)
+
+    def _histories(self) -> Histories:
+        return histories(self.turns) if self.earlier is None else self.earlier
 
     def operations(self) -> Iterator[tuple[Unit, dict[str, float]]]:
         """What each reply cost."""

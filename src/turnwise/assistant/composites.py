@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from turnwise.assistant.profile import Profile
-from turnwise.assistant.scales import COMPOSITES, HIGHEST, OBJECTIVE, SUBJECTIVE
+from turnwise.assistant.scales import BY_JUDGE, COMPOSITES, HIGHEST, OBJECTIVE, SUBJECTIVE
 from turnwise.kernel.bands import Band, Bands
+from turnwise.kernel.derived import Input
 from turnwise.kernel.rollup import FloatArray
 
 EQUAL = "equal"
 OVERALL = "0.4/0.6"
 READY = "0.85"
 PRODUCTION_READY, NOT_READY = "production_ready", "not_ready"
+JUDGE_RATINGS = "judge_ratings"
+"""The setting that lets a judge's ratings stand in where people gave none."""
 CONTEXT = ("objective_weights", "subjective_weights", "overall_weights", "production_ready")
 
 
@@ -71,10 +74,24 @@ def objective_quality(
 
 
 def subjective_quality(
-    inputs: Mapping[str, FloatArray], *, subjective_weights: str = EQUAL, scenario: Sequence[str] | None = None
+    inputs: Mapping[str, FloatArray],
+    *,
+    subjective_weights: str = EQUAL,
+    judge_ratings: bool = False,
+    scenario: Sequence[str] | None = None,
 ) -> FloatArray:
-    """The weighted mean of the ratings there are, divided by 5: 0.2 to 1."""
-    return _weighted(inputs, SUBJECTIVE, subjective_weights, scenario) / HIGHEST
+    """The weighted mean of the ratings there are, divided by 5: 0.2 to 1.
+
+    With `judge_ratings` a judge's rating takes the place of one that nobody gave, scale by scale and turn by turn.
+    """
+    ratings = _stood_in(inputs) if judge_ratings else inputs
+    return _weighted(ratings, SUBJECTIVE, subjective_weights, scenario) / HIGHEST
+
+
+def _stood_in(inputs: Mapping[str, FloatArray]) -> dict[str, FloatArray]:
+    """People's ratings, and a judge's where people gave none."""
+    judged = {name: inputs[Input(name, variant=BY_JUDGE).label] for name in SUBJECTIVE}
+    return {name: np.where(np.isnan(inputs[name]), judged[name], inputs[name]) for name in SUBJECTIVE}
 
 
 def overall_quality(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from turnwise.assistant.outcomes import Averages, TurnOutcome, document_value, turn_outcomes
+from turnwise.assistant.outcomes import Averages, TurnOutcome, by_judge, document_value, turn_outcomes
 from turnwise.assistant.scales import COMPOSITES, OBJECTIVE, SUBJECTIVE
+from turnwise.judge.metric import JUDGE
 from turnwise.kernel.jsontext import dumps
 from turnwise.report.files import CsvWriter, whole_file, write_csv
 from turnwise.store.run import Run
@@ -18,15 +19,17 @@ _COUNTED = ("n_objective", "n_subjective", "n_overall")
 
 
 def write_assistant_files(store: Store, run: Run, folder: Path) -> list[Path]:
-    """`turns.csv` and `turns.jsonl`, `sessions.csv`, `versions.csv`."""
+    """`turns.csv` and `turns.jsonl`, `sessions.csv`, `versions.csv`; with the judge's ratings of a run that has one."""
+    judged = [by_judge(name) for name in SUBJECTIVE] if JUDGE in run.config.get("context", {}) else []
     sessions: dict[tuple[str, str], Averages] = {}
     versions: dict[str, Averages] = {}
     paths = [folder / "turns.csv", folder / "turns.jsonl"]
     with whole_file(paths[0]) as table, whole_file(paths[1]) as lines:
         about = ("session_id", "turn", "version", "scenario", "tester", "category")
-        rows = CsvWriter(table, [*about, *OBJECTIVE, *SUBJECTIVE, *COMPOSITES, "objective_n", "band", "missing"])
+        scores = [*OBJECTIVE, *SUBJECTIVE, *COMPOSITES]
+        rows = CsvWriter(table, [*about, *scores, "objective_n", "band", "missing", *judged])
         for outcome in turn_outcomes(store, run):
-            rows.write(_row(outcome, about))
+            rows.write(_row(outcome, about, SUBJECTIVE if judged else ()))
             lines.write(f"{dumps(_line(outcome))}\n")
             sessions.setdefault((outcome.session_id, outcome.version), Averages()).add(outcome)
             versions.setdefault(outcome.version, Averages()).add(outcome)
@@ -38,13 +41,13 @@ def write_assistant_files(store: Store, run: Run, folder: Path) -> list[Path]:
             ([session, version, *_averages(found)] for (session, version), found in sessions.items()),
         )
     )
-    columns = [*header, *(f"avg_{name}" for name in (*OBJECTIVE, *SUBJECTIVE))]
+    averaged = [*OBJECTIVE, *SUBJECTIVE, *judged]
     paths.append(
         write_csv(
             folder / "versions.csv",
-            ["master_prompt_version", *columns],
+            ["master_prompt_version", *header, *(f"avg_{name}" for name in averaged)],
             (
-                [version, *_averages(found), *(found.mean(name) for name in (*OBJECTIVE, *SUBJECTIVE))]
+                [version, *_averages(found), *(found.mean(name) for name in averaged)]
                 for version, found in versions.items()
             ),
         )
@@ -57,12 +60,13 @@ def _averages(found: Averages) -> list[Any]:
     return [*means, found.turns, *(found.count(name) for name in COMPOSITES)]
 
 
-def _row(outcome: TurnOutcome, about: tuple[str, ...]) -> list[Any]:
+def _row(outcome: TurnOutcome, about: tuple[str, ...], judged: tuple[str, ...]) -> list[Any]:
     q = outcome.qualities
     scores = [outcome.values.get(name) for name in (*OBJECTIVE, *SUBJECTIVE)]
     reasons = "; ".join(f"{name}: {reason}" for name, reason in outcome.missing.items())
     made = [q.objective, q.subjective, q.overall, q.made_of["objective"]["n"], q.band]
-    return [*(outcome.content.get(name) for name in about), *scores, *made, reasons]
+    opinions = [outcome.judged.get(name) for name in judged]
+    return [*(outcome.content.get(name) for name in about), *scores, *made, reasons, *opinions]
 
 
 def _line(outcome: TurnOutcome) -> dict[str, Any]:
@@ -81,4 +85,5 @@ def _line(outcome: TurnOutcome) -> dict[str, Any]:
         "missing": outcome.missing,
         "evidence": outcome.evidence,
         "ratings": outcome.ratings,
+        **({"judged": outcome.judged} if outcome.judged else {}),
     }

@@ -7,7 +7,11 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from turnwise.assistant.batch import TurnBatch
 from turnwise.assistant.embedding import Embedding
@@ -21,6 +25,7 @@ from turnwise.assistant.turn_fields import SCORES, is_dimension, make_turn
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError
 
+IntArray: TypeAlias = npt.NDArray[np.int64]
 BATCH = 512
 """Turns measured together, at least; a session is never split."""
 
@@ -75,36 +80,48 @@ class AssistantSource:
         """The batches that are not done yet."""
         for index, numbers in enumerate(self._portions):
             if index not in done:
-                rows = zip(numbers, self.rows.read(numbers), strict=True)
+                rows = zip(numbers.tolist(), self.rows.read(numbers.tolist()), strict=True)
                 turns = [make_turn(row, self.rows.where(number), self.version) for number, row in rows]
                 yield TurnBatch(index, turns, self.profile, self.embedding)
 
     def _scan(self) -> None:
         """Look at every turn once: check it, count what it carries, take the fingerprints."""
         asked, given = 0, hashlib.sha256()
-        order: list[tuple[int, int, int]] = []
-        sessions: dict[str, int] = {}
-        places: dict[int, int] = {}
+        sessions, turns = array("q"), array("q")  # of each turn: the hash of its session, and its number there
         for number, row in enumerate(self.rows.scan()):
             turn = make_turn(row, self.rows.where(number), self.version)
-            first = places.setdefault(hash((turn.session_id, turn.turn)), number)
-            if first != number:
-                raise self._twice(turn, number, first)
-            order.append((sessions.setdefault(turn.session_id, len(sessions)), turn.turn, number))
+            sessions.append(hash(turn.session_id))
+            turns.append(turn.turn)
             question = repr((turn.query, turn.scenario)).encode("utf-8", "surrogatepass")
             asked += int.from_bytes(hashlib.sha256(question).digest())
             given.update(repr(turn).encode("utf-8", "surrogatepass"))
             self._count(turn, row)
-        if not order:
+        if not turns:
             raise InputError("there is no turn in the data", expected="a JSON object per line, or rows under a header")
-        self.n_items = len(order)
-        self._portions = _portions(order)
+        self.n_items = len(turns)
+        self._portions = self._cut(_numbered(np.array(sessions)), np.array(turns))
         self._asked = f"{asked % 2**256:064x}"[:12]
         given.update(f"{len(self._portions)}".encode())
         self._given = given.hexdigest()[:12]
         self.findings += [Finding("input", message, count) for message, count in self._notes.items() if count]
 
-    def _twice(self, turn: Turn, number: int, first: int) -> InputError:
+    def _cut(self, sessions: IntArray, turns: IntArray) -> list[IntArray]:
+        """The rows in portions of whole sessions, the turns of each in their order."""
+        order = np.lexsort((turns, sessions))
+        same = (np.diff(sessions[order]) == 0) & (np.diff(turns[order]) == 0)
+        if same.any():
+            number = int(order[1:][same].min())
+            first = int(np.flatnonzero((sessions == sessions[number]) & (turns == turns[number]))[0])
+            raise self._twice(number, first)
+        begins = np.flatnonzero(np.diff(sessions[order], prepend=-1))
+        bounds = [0]
+        while bounds[-1] + BATCH <= begins[-1]:
+            bounds.append(int(begins[np.searchsorted(begins, bounds[-1] + BATCH)]))
+        return [order[first:end] for first, end in pairwise([*bounds, len(order)])]
+
+    def _twice(self, number: int, first: int) -> InputError:
+        (row,) = self.rows.read([number])
+        turn = make_turn(row, self.rows.where(number), self.version)
         return InputError(
             f"session {turn.session_id!r} has two turns number {turn.turn}",
             where=self.rows.where(number),
@@ -144,13 +161,9 @@ def _carries(turn: Turn, name: str) -> bool:
     return value is not None and value != ""
 
 
-def _portions(order: list[tuple[int, int, int]]) -> list[array[int]]:
-    """The rows in portions of whole sessions, the turns of each in their order."""
-    found: list[array[int]] = []
-    last = -1
-    for session, _, number in sorted(order):
-        if not found or (len(found[-1]) >= BATCH and session != last):
-            found.append(array("q"))
-        found[-1].append(number)
-        last = session
-    return found
+def _numbered(hashes: IntArray) -> IntArray:
+    """Numbers for hashes, in the order in which they appear."""
+    _, first, inverse = np.unique(hashes, return_index=True, return_inverse=True)
+    numbers = np.empty(len(first), dtype=np.int64)
+    numbers[np.argsort(first)] = np.arange(len(first))
+    return np.asarray(numbers[inverse.reshape(-1)])

@@ -7,12 +7,13 @@ commands are made from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from turnwise.assistant.composites import Qualities, qualities
+from turnwise.assistant.metrics.quality import with_judge_ratings
 from turnwise.assistant.records import SCENARIO, SESSION, UNIT, VERSION
-from turnwise.assistant.scales import COMPOSITES, OBJECTIVE, SUBJECTIVE
+from turnwise.assistant.scales import BY_JUDGE, COMPOSITES, OBJECTIVE, SUBJECTIVE
 from turnwise.kernel.jsontext import loads
 from turnwise.kernel.score import Source
 from turnwise.store.reading import stream_items_with_scores
@@ -40,7 +41,9 @@ class TurnOutcome:
     missing: Mapping[str, str]
     """By objective metric, why there is no value."""
     ratings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """By scale's metric and rater."""
+    """By scale's metric and rater: people's."""
+    judged: Mapping[str, float | str] = field(default_factory=dict)
+    """What a judge said, by scale's metric, and by the names of the user's own rubrics; never among the values."""
     evidence: Mapping[str, Any] = field(default_factory=dict)
     """By objective metric, what it was decided by."""
     qualities: Qualities = field(default_factory=Qualities)
@@ -61,22 +64,29 @@ def document_value(name: str, value: float | None) -> bool | float | None:
 
 def turn_outcomes(store: Store, run: Run, item: int | None = None) -> Iterator[TurnOutcome]:
     """Every turn of a run in the order of the data, or the one with a number; baselines are left out."""
-    context = run.config.get("context", {})
+    context, stand_in = run.config.get("context", {}), with_judge_ratings(run.config)
     for found, scores in stream_items_with_scores(store, run, item, with_content=True):
         if found["kind"] == UNIT:
-            yield _outcome(found, [score for score in scores if not score["variant"]], context)
+            yield _outcome(found, [s for s in scores if s["variant"] in ("", BY_JUDGE)], context, stand_in)
 
 
-def _outcome(item: Mapping[str, Any], scores: list[dict[str, Any]], context: Mapping[str, str]) -> TurnOutcome:
+def _outcome(
+    item: Mapping[str, Any], scores: list[dict[str, Any]], context: Mapping[str, str], stand_in: bool
+) -> TurnOutcome:
     values: dict[str, float] = {}
     missing: dict[str, str] = {}
     evidence: dict[str, Any] = {}
     ratings: dict[str, dict[str, float]] = {}
+    judged: dict[str, float | str] = {}
     for score in scores:
         name = score["metric"].partition("/")[2]
-        if score["source"] != Source.CODE.value:
+        said = score["label"] if score["value"] is None else score["value"]
+        if score["source"] == Source.HUMAN.value:
             if score["value"] is not None:
                 ratings.setdefault(name, {})[score["rater"]] = score["value"]
+        elif score["source"] == Source.JUDGE.value:
+            if said is not None:
+                judged[name if score["output"] == "value" else f"{name}.{score['output']}"] = said
         elif name in OBJECTIVE:
             if score["value"] is None:
                 missing[name] = score["reason"]
@@ -98,9 +108,27 @@ def _outcome(item: Mapping[str, Any], scores: list[dict[str, Any]], context: Map
         values=values,
         missing=missing,
         ratings=ratings,
+        judged=judged,
         evidence=evidence,
-        qualities=qualities(values, context, scenario),
+        qualities=_qualities(values, judged if stand_in else {}, context, scenario),
     )
+
+
+def _qualities(
+    values: Mapping[str, float], judged: Mapping[str, float | str], context: Mapping[str, str], scenario: str
+) -> Qualities:
+    """The qualities; where a judge's ratings stand in for people's, they say on which scales (`by_judge`)."""
+    others = {name: float(judged[name]) for name in SUBJECTIVE if name in judged and name not in values}
+    made = qualities({**values, **others}, context, scenario)
+    if not others:
+        return made
+    half = {**made.made_of["subjective"], "by_judge": list(others)}
+    return replace(made, made_of={**made.made_of, "subjective": half})
+
+
+def by_judge(name: str) -> str:
+    """What the ratings of a judge on a scale are called beside people's."""
+    return f"{name}_{BY_JUDGE}"
 
 
 def plain_rating(value: float) -> int | float:
@@ -121,7 +149,8 @@ class Averages:
         self.turns += 1
         q = outcome.qualities
         made = dict(zip(COMPOSITES, (q.objective, q.subjective, q.overall), strict=True))
-        for name, value in {**made, **outcome.values}.items():
+        judged = {by_judge(name): float(outcome.judged[name]) for name in SUBJECTIVE if name in outcome.judged}
+        for name, value in {**made, **outcome.values, **judged}.items():
             if value is not None:
                 self._sums[name] = self._sums.get(name, 0.0) + value
                 self._counts[name] = self._counts.get(name, 0) + 1

@@ -13,6 +13,7 @@ from sqlalchemy import ColumnElement, select
 
 import turnwise.assistant.metrics  # noqa: F401  (registers the metrics)
 from turnwise.assistant.metrics import ROOM
+from turnwise.assistant.metrics.ratings import by_people
 from turnwise.assistant.outcomes import TurnOutcome, turn_outcomes
 from turnwise.assistant.records import UNIT, VERSION
 from turnwise.assistant.scales import SUBJECTIVE, check_rating, scale_named
@@ -157,7 +158,7 @@ def rate_turn(store: Store, run: Run, turn: TurnItem, ratings: Mapping[str, obje
 
 def keep_answers(store: Store, run: Run, turn: TurnItem, answers: Mapping[str, int | str], rater: str) -> None:
     """Keep ratings by scale; a text instead of a number is the reason why there is none."""
-    signatures = rating_signatures(run)
+    signatures = rating_signatures(store, run)
     scores = []
     for name, answer in answers.items():
         metric = f"{ROOM}/{scale_named(name).metric}"
@@ -182,7 +183,11 @@ def turn_outcome(store: Store, run: Run, turn: TurnItem) -> TurnOutcome:
     return next(turn_outcomes(store, run, turn.number))
 
 
-def rating_signatures(run: Run) -> dict[str, str]:
-    """By full name: ratings made with another guide than the one that is here are not mixed with these."""
-    chosen = select_metrics(ROOM, SUBJECTIVE, profile=run.profile, context=run.config.get("context", {}))
-    return dict(chosen.signatures)
+def rating_signatures(store: Store, run: Run) -> dict[str, str]:
+    """By full name: ratings made with another guide than the one that is here are not mixed with these.
+
+    Where a judge rated in the run, its signature says so, and stands for what people say beside it, too.
+    """
+    here = dict(select_metrics(ROOM, SUBJECTIVE, profile=run.profile).signatures)
+    kept = {one.name: one.signature for one in store.metrics(run) if by_people(one.signature) == here.get(one.name)}
+    return {**here, **kept}

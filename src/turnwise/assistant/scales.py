@@ -33,6 +33,8 @@ SUBJECTIVE = (
 """The five that people rate, in the document's order."""
 COMPOSITES = ("objective_quality_score", "subjective_quality_score", "overall_quality_score")
 LOWEST, HIGHEST = 1, 5
+BY_JUDGE = "judge"
+"""The variant of a judge's ratings, which keeps them apart from people's."""
 _SUFFIX = "_score"
 
 

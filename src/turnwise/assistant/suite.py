@@ -10,16 +10,19 @@ from pydantic import field_serializer, field_validator
 
 import turnwise.assistant.metrics  # noqa: F401  (registers the metrics)
 from turnwise.assistant.batch import BASELINES
-from turnwise.assistant.composites import composite_context
+from turnwise.assistant.composites import JUDGE_RATINGS, composite_context
 from turnwise.assistant.embedding import AUTO, NONE, Embedding, find_embedding
 from turnwise.assistant.files import write_assistant_files
 from turnwise.assistant.load import AssistantSource
+from turnwise.assistant.metrics.quality import with_judge_ratings
+from turnwise.assistant.outcomes import turn_outcomes
 from turnwise.assistant.profile import Profile, load_profile
 from turnwise.assistant.read import open_rows
 from turnwise.assistant.records import SCENARIO, UNIT, VERSION
 from turnwise.assistant.scales import OBJECTIVE
-from turnwise.engine.job import PROFILES, RunOptions
+from turnwise.engine.options import PROFILES, RunOptions
 from turnwise.engine.plan import DIAGNOSIS, Finding
+from turnwise.judge.metric import JUDGE
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
@@ -85,8 +88,8 @@ class AssistantSuite:
         return BASELINES if config.get("baselines") else {}
 
     def conclusions(self, store: Store, run: Run, results: list[dict[str, Any]]) -> list[Finding]:
-        """Of how many metrics the objective quality is the mean."""
-        return list(_composition(results))
+        """Of how many metrics the objective quality is the mean, and where a judge stood in for people."""
+        return [*_composition(results), *_stand_ins(store, run)]
 
     def write_files(self, store: Store, run: Run, source: Any, folder: Path) -> list[Path]:
         """Turns, sessions and versions."""
@@ -124,6 +127,19 @@ def _composition(results: Sequence[Mapping[str, Any]]) -> list[Finding]:
     if seldom["n_scored"] < turns:
         message += f"; {seldom['metric']} has a value in {seldom['n_scored']} of {turns}"
     return [Finding(DIAGNOSIS, message)]
+
+
+def _stand_ins(store: Store, run: Run) -> list[Finding]:
+    """For a run that lets a judge's ratings into its qualities: whose they are, and in how many turns."""
+    if not with_judge_ratings(run.config):
+        return []
+    judge = run.config.get("context", {}).get(JUDGE)
+    if judge is None:
+        return [Finding(DIAGNOSIS, f"{JUDGE_RATINGS} is on, but the run has no judge: only people's ratings count")]
+    made = [outcome.qualities.made_of["subjective"] for outcome in turn_outcomes(store, run)]
+    n = sum("by_judge" in half for half in made)
+    message = f"subjective and overall quality rest on ratings of the judge {judge} in {n} of {len(made)} turns"
+    return [Finding(DIAGNOSIS, message, n)]
 
 
 SUITE = AssistantSuite()

@@ -10,12 +10,14 @@ import os
 import struct
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from turnwise.audio.remote import read_url, url_of
 from turnwise.kernel.errors import InputError, UsageError, shorten
 from turnwise.kernel.extras import import_extra
 
@@ -93,7 +95,7 @@ def read_wave(
     """Read a file as one channel at `rate`; None keeps the rate of the file.
 
     Args:
-        path: WAV, FLAC or another format of libsndfile.
+        path: WAV, FLAC or another format of libsndfile; or its URL (`https://`, `s3://`, `gs://`).
         rate: Hz; audio at another rate is resampled in memory, and the wave's steps say so.
         channel: which channel of several, from 0; None takes their mean.
         tolerate: troubles that are let pass, e.g. `(SILENT, CLIPPED)`.
@@ -101,13 +103,16 @@ def read_wave(
     Raises:
         UnusableAudio: missing, unreadable, truncated, empty, not finite, silent or clipped.
     """
-    file = Path(path)
     soundfile = extra("soundfile")
-    _check_file(file)
+    url = url_of(path)
+    name = url or str(Path(path))
+    file = _fetched(url) if url else Path(path)
+    if isinstance(file, Path):
+        _check_file(file)
     try:
-        wave = _decode(soundfile, file, channel)
+        wave = _decode(soundfile, file, name, channel)
     except soundfile.SoundFileError as error:
-        raise UnusableAudio(UNREADABLE, where=str(file), found=_said(error), expected="WAV or FLAC") from error
+        raise UnusableAudio(UNREADABLE, where=name, found=_said(error), expected="WAV or FLAC") from error
     _check(wave, tolerate)
     return wave if rate is None else at_rate(wave, rate)
 
@@ -172,11 +177,27 @@ def _check_file(file: Path) -> None:
             missing = _missing_bytes(stream, size)
     except OSError as error:
         raise UnusableAudio(UNREADABLE, where=str(file), found=error.strerror or str(error)) from error
+    _check_size(str(file), size, missing)
+
+
+def _check_size(name: str, size: int, missing: int) -> None:
     if size == 0:
-        raise UnusableAudio(EMPTY, where=str(file), found="a file of 0 bytes")
+        raise UnusableAudio(EMPTY, where=name, found="a file of 0 bytes")
     if missing:
         found = f"the header promises {missing} bytes of samples more than there are"
-        raise UnusableAudio(TRUNCATED, where=str(file), found=found, remedy="copy or record the file again")
+        raise UnusableAudio(TRUNCATED, where=name, found=found, remedy="copy or record the file again")
+
+
+def _fetched(url: str) -> BytesIO:
+    """A file that lies elsewhere, after the same checks."""
+    try:
+        content = read_url(url)
+    except FileNotFoundError as error:
+        raise UnusableAudio(MISSING, where=url, found="nothing there", remedy="check the URL") from error
+    except OSError as error:
+        raise UnusableAudio(UNREADABLE, where=url, found=str(error) or type(error).__name__) from error
+    _check_size(url, len(content), _missing_bytes(BytesIO(content), len(content)))
+    return BytesIO(content)
 
 
 def _missing_bytes(stream: BinaryIO, size: int) -> int:
@@ -204,7 +225,7 @@ def _missing_bytes(stream: BinaryIO, size: int) -> int:
     return 0
 
 
-def _decode(soundfile: Any, file: Path, channel: int | None) -> Wave:
+def _decode(soundfile: Any, file: Path | BytesIO, name: str, channel: int | None) -> Wave:
     """Samples block by block, mixed down; what is wrong with single samples is found on the way."""
     blocks: list[Samples] = []
     done = clipped = 0
@@ -212,14 +233,14 @@ def _decode(soundfile: Any, file: Path, channel: int | None) -> Wave:
         channels, promised = int(stream.channels), int(stream.frames)
         precision = "float32" if stream.subtype == "FLOAT" and (channels == 1 or channel is not None) else "float64"
         if channel is not None and not 0 <= channel < channels:
-            raise UsageError(f"no channel {channel}", where=str(file), found=f"{channels} channels, counted from 0")
+            raise UsageError(f"no channel {channel}", where=name, found=f"{channels} channels, counted from 0")
         while True:
             try:
                 block = stream.read(_BLOCK, dtype=precision, always_2d=True)
             except soundfile.SoundFileError as error:
                 if stream.format == "FLAC":
                     found = f"{_said(error)} after {done} of {promised} samples"
-                    raise UnusableAudio(TRUNCATED, where=str(file), found=found) from error
+                    raise UnusableAudio(TRUNCATED, where=name, found=found) from error
                 raise
             if not len(block):
                 break
@@ -228,7 +249,7 @@ def _decode(soundfile: Any, file: Path, channel: int | None) -> Wave:
             blocks.append(chosen[:, 0] if chosen.shape[1] == 1 else chosen.mean(axis=1))
             done += len(block)
         if stream.format == "FLAC" and done < promised < 1 << 62:
-            raise UnusableAudio(TRUNCATED, where=str(file), found=f"{done} of {promised} samples")
+            raise UnusableAudio(TRUNCATED, where=name, found=f"{done} of {promised} samples")
         encoding, rate = f"{stream.format} {stream.subtype}", int(stream.samplerate)
     steps: tuple[str, ...] = ()
     mixed = 1
@@ -238,7 +259,7 @@ def _decode(soundfile: Any, file: Path, channel: int | None) -> Wave:
         steps = (f"channel {channel} of {channels}",)
     samples = np.concatenate(blocks) if blocks else np.empty(0)
     share = clipped / (done * mixed) if done else 0.0
-    return Wave(_frozen(samples), rate, rate, channels, encoding, share, steps, str(file))
+    return Wave(_frozen(samples), rate, rate, channels, encoding, share, steps, name)
 
 
 def _check(wave: Wave, tolerate: Collection[str]) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import dialogues
+from turnwise.dialogue.pieces import dialogue_pieces
 from turnwise.dialogue.records import DIALOGUE, Dialogue, Exchange, Pair, reference_domains
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.states import StateTable, encode
+from turnwise.judge.records import Judged, Pieces
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
 
@@ -30,6 +32,8 @@ class ExchangeBatch:
     delexicalised: bool = True
     """Whether responses have placeholders where values would be; False where they turned out to have names."""
 
+    judged: Judged = field(default_factory=dict, repr=False)
+    """What a judge said about its exchanges and dialogues."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several metrics work out together, once."""
 
@@ -52,9 +56,12 @@ class ExchangeBatch:
 
     def with_pairs(self, pairs: Sequence[Pair]) -> ExchangeBatch:
         """The same batch with other pairs."""
-        return ExchangeBatch(
-            self.index, pairs, self.normaliser, self.submitted_only, self.resources, self.delexicalised
-        )
+        return replace(self, pairs=pairs, memo={})
+
+    def pieces(self, unit_kind: str) -> Iterator[tuple[Unit, Pieces]]:
+        """What a judge can be shown of each exchange, or of each dialogue."""
+        for dialogue in self.dialogues:
+            yield from dialogue_pieces(dialogue, unit_kind, self.resources, self.normaliser)
 
     @cached_property
     def dialogues(self) -> list[Dialogue]:
@@ -109,9 +116,8 @@ def _with_predictions(batch: ExchangeBatch, predict: Callable[[Pair], Exchange])
     for pair in batch.pairs:
         prediction = predict(pair)
         pairs.append(Pair(pair.unit, pair.reference, prediction, prediction.domains or ()))
-    changed = batch.with_pairs(pairs)
-    changed.delexicalised = True
-    return changed
+    # Nobody was asked about these: what a judge said is about the system's own.
+    return replace(batch, pairs=pairs, delexicalised=True, judged={}, memo={})
 
 
 BASELINES = {"empty": empty_system, "oracle": oracle}

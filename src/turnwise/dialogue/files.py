@@ -12,6 +12,7 @@ from turnwise.dialogue.records import DIALOGUE, UNIT, turn_of
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.metric import Metric
 from turnwise.kernel.rollup import Reduction
+from turnwise.kernel.score import Source
 from turnwise.report.files import CsvWriter, whole_file, write_csv
 from turnwise.report.summary import run_selection
 from turnwise.report.tables import metric_label
@@ -98,7 +99,8 @@ def _labels(metric: Metric) -> list[str]:
 def _name(score: Row) -> str:
     """The column of a score: metric, output where there are several, and who or which time where that is needed."""
     label = metric_label({"metric": score["metric"].partition("/")[2], "output": score["output"]})
-    return label + (f"#{score['repeat']}" if score["repeat"] else "") + (f"@{score['rater']}" if score["rater"] else "")
+    who = score["rater"] if score["source"] == Source.HUMAN else ""  # of a judge there is one, in the signature
+    return label + (f"#{score['repeat']}" if score["repeat"] else "") + (f"@{who}" if who else "")
 
 
 def _write_rewrites(path: Path, source: DialogueSource) -> Path:

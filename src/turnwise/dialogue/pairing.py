@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from turnwise.dialogue.formats.base import Dialogues
 from turnwise.dialogue.normalise import Normaliser
@@ -16,26 +20,68 @@ from turnwise.dialogue.records import (
     Pair,
     State,
     changed_domains,
-    folded_id,
     item_id,
     reference_domains,
 )
+from turnwise.dialogue.resources import Resources
 from turnwise.kernel.score import Unit
 
+Places: TypeAlias = npt.NDArray[np.int64]
+Prints: TypeAlias = npt.NDArray[np.uint64]
 
-def match_ids(references: Dialogues, predicted: Dialogues) -> dict[str, str]:
-    """Reference id to predicted id: the same text, or else the same but for case and a `.json` ending."""
-    exact = {dialogue_id: dialogue_id for dialogue_id in references.facts if dialogue_id in predicted.facts}
-    folded: dict[str, list[str]] = {}
-    for dialogue_id in predicted.facts:
-        if dialogue_id not in exact:
-            folded.setdefault(folded_id(dialogue_id), []).append(dialogue_id)
-    reference_folds = Counter(folded_id(dialogue_id) for dialogue_id in references.facts)
-    for dialogue_id in references.facts:
-        candidates = folded.get(folded_id(dialogue_id), [])
-        if dialogue_id not in exact and len(candidates) == 1 and reference_folds[folded_id(dialogue_id)] == 1:
-            exact[dialogue_id] = candidates[0]
-    return {dialogue_id: exact[dialogue_id] for dialogue_id in references.facts if dialogue_id in exact}
+
+@dataclass(frozen=True)
+class Joined:
+    """The two sides, and which predicted dialogue belongs to which of the references."""
+
+    references: Dialogues
+    predictions: Dialogues
+    predicted: Places
+    """For each dialogue of the references; -1 where nothing was predicted."""
+    normaliser: Normaliser
+    resources: Resources
+
+    @property
+    def both(self) -> tuple[Places, Places]:
+        """The places of the dialogues that both sides have, on each side."""
+        ours = np.flatnonzero(self.predicted >= 0)
+        return ours, self.predicted[ours]
+
+
+def match_ids(references: Dialogues, predicted: Dialogues) -> Places:
+    """The predicted dialogue of each reference: the same id, or else the same but for case and a `.json` ending.
+
+    -1 where there is none. A spelling counts only where a single dialogue on either side has it.
+    """
+    matched = _places(references.index.prints, predicted.index.prints)
+    left = np.ones(len(predicted.index), dtype=bool)
+    left[matched[matched >= 0]] = False
+    alone = np.flatnonzero(matched < 0)
+    if not len(alone) or not left.any():
+        return matched
+    folds = references.index.folds
+    places = np.flatnonzero(left)
+    offered = predicted.index.folds[places]
+    found = _places(folds[alone], offered)
+    once = _single(folds)[alone] & (found >= 0)
+    once[once] = _single(offered)[found[once]]
+    matched[alone[once]] = places[found[once]]
+    return matched
+
+
+def _places(wanted: Prints, known: Prints) -> Places:
+    """Where each of `wanted` is in `known`; -1 where it is not."""
+    order = np.argsort(known, kind="stable")
+    at = np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)
+    places = order[at].astype(np.int64)
+    places[known[places] != wanted] = -1
+    return places
+
+
+def _single(prints: Prints) -> npt.NDArray[np.bool_]:
+    """Which fingerprints occur once."""
+    _, inverse, counts = np.unique(prints, return_inverse=True, return_counts=True)
+    return np.asarray(counts[inverse.reshape(-1)] == 1)
 
 
 def pair_up(

@@ -13,14 +13,14 @@ from turnwise.dialogue.batch import BASELINES
 from turnwise.dialogue.booked import read_booked_domains
 from turnwise.dialogue.database import load_database
 from turnwise.dialogue.files import write_dialogue_files
-from turnwise.dialogue.formats.base import Dialogues, without_annotations
+from turnwise.dialogue.formats.base import Dialogues, Unannotated
 from turnwise.dialogue.load import DialogueSource
 from turnwise.dialogue.normalise import load_normaliser
 from turnwise.dialogue.read import read_dialogues
 from turnwise.dialogue.records import DIALOGUE, UNIT
 from turnwise.dialogue.resources import Resources
 from turnwise.dialogue.tables import load_actions, load_policy, load_transfer
-from turnwise.engine.job import PROFILES, RunOptions
+from turnwise.engine.options import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.signature import digest
@@ -98,7 +98,7 @@ class DialogueSuite:
         if options.references is not None:
             return read_dialogues(options.references, options.reference_format, "references")
         if predictions.tally.fields["rewards"]:
-            return without_annotations(predictions)
+            return Unannotated(predictions)
         raise UsageError(
             "option 'references' is missing",
             expected="annotated dialogues; only predictions that carry a reward can do without",

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from turnwise.duplex.cases import Case, conversation_unit, heard_case
-from turnwise.duplex.records import EVENT, KIND, Timeline
+from turnwise.duplex.opinion import Opinion, opinion_of, pieces_of
+from turnwise.duplex.records import CATEGORY, CONVERSATION, EVENT, KIND, Timeline
 from turnwise.duplex.timeline_json import as_json
 from turnwise.duplex.timing import Event, events
+from turnwise.judge.records import Judged, Pieces
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
 
@@ -49,6 +51,8 @@ class DuplexBatch:
     timelines: Sequence[Timeline] = ()
     listener: Listener | None = None
     only: int | None = None
+    judged: Judged = field(default_factory=dict)
+    """What a judge said about the conversations."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several metrics work out together, once."""
 
@@ -64,10 +68,21 @@ class DuplexBatch:
     def cases(self) -> Sequence[Case]:
         """Everything the challenge's totals are made of."""
         if "cases" not in self.memo:
-            heard = [heard_case(talk.timeline) for talk in self.talks if not talk.unusable]
+            usable = [talk.timeline for talk in self.talks if not talk.unusable]
+            heard = [heard_case(timeline, self.opinion(timeline)) for timeline in usable]
             self.memo["cases"] = [*self.cases_filed, *heard]
         found: Sequence[Case] = self.memo["cases"]
         return found
+
+    def opinion(self, timeline: Timeline) -> Opinion | None:
+        """What the judge says the agent did; None where it was not asked."""
+        return opinion_of(timeline, conversation_unit(timeline), self.judged)
+
+    def pieces(self, unit_kind: str) -> Iterator[tuple[Unit, Pieces]]:
+        """What a judge can be shown of each conversation; nothing is heard for it, and files hold no words."""
+        if unit_kind == CONVERSATION:
+            yield from ((case.unit, {CATEGORY: case.unit.dimensions.get(CATEGORY)}) for case in self.cases_filed)
+            yield from ((conversation_unit(timeline), pieces_of(timeline)) for timeline in self.timelines)
 
     def _heard(self, timeline: Timeline) -> Talk:
         if timeline.user is None or timeline.agent is None:
@@ -82,13 +97,21 @@ class DuplexBatch:
         for case in self.cases_filed:
             yield Item(case.unit, dict(case.content))
         for talk in self.talks:
-            timeline = talk.timeline
+            timeline = self._labelled(talk.timeline)
             about = as_json(timeline) | ({"unusable": talk.unusable} if talk.unusable else {})
             yield Item(conversation_unit(timeline), about)
             if not talk.events:
                 yield Item(talk.unit(None), {"note": talk.unusable or "the user does nothing"})
             for event in talk.events:
                 yield Item(talk.unit(event), event._asdict())
+
+    def _labelled(self, timeline: Timeline) -> Timeline:
+        """With the judge's label, and whose it is: what is kept of a run can be scored again without a judge."""
+        found = opinion.found if (opinion := self.opinion(timeline)) else None
+        if found is None or found.label is None:
+            return timeline
+        context = {**timeline.context, "behaviour_by": found.rater or found.source.value}
+        return replace(timeline, behaviour=found.label, context=context)
 
     def split(self, unit_kind: str) -> Iterator[tuple[Unit, DuplexBatch]]:
         """One batch per case or conversation, or per event."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from turnwise.duplex.categories import BEFORE, LABELS, Category, Measured, category_named
+from turnwise.duplex.opinion import Opinion
 from turnwise.duplex.records import CATEGORY, CONVERSATION, LANGUAGE, NOT_GIVEN, Timeline
 from turnwise.duplex.timing import first_response, response_intervals, stop_intervals
 from turnwise.kernel.score import Unit
@@ -50,6 +51,8 @@ class Case:
     facts: Mapping[str, Fact]
     labels: tuple[str, ...] = ()
     """What somebody says the agent did."""
+    opinion: Opinion | None = None
+    """What a judge says, where nobody else does."""
     content: Mapping[str, Any] = field(default_factory=dict)
     """What is kept to show it later."""
 
@@ -70,7 +73,7 @@ def filed_case(
 ) -> Case:
     """A case of an experiment's file."""
     dimensions = {LANGUAGE: language, CATEGORY: category.name}
-    return Case(case_unit(name, dimensions, category), category, facts, labels, content or {})
+    return Case(case_unit(name, dimensions, category), category, facts, labels, content=content or {})
 
 
 def conversation_unit(timeline: Timeline) -> Unit:
@@ -82,8 +85,8 @@ def _category(timeline: Timeline) -> Category | None:
     return category_named(timeline.category) if timeline.category else None
 
 
-def heard_case(timeline: Timeline) -> Case:
-    """The facts of a conversation, as the challenge defines them."""
+def heard_case(timeline: Timeline, opinion: Opinion | None = None) -> Case:
+    """The facts of a conversation, as the challenge defines them; a judge's label counts where there is no other."""
     category = _category(timeline)
     facts: dict[str, Fact] = {}
     if category is None or category.interrupts:
@@ -93,10 +96,11 @@ def heard_case(timeline: Timeline) -> Case:
             facts[name] = Fact(total, n, timeline.lacking or ("" if n else NO_INTERVAL))
     facts |= _first_response(timeline, category)
     labels = () if timeline.behaviour is None else (timeline.behaviour,)
+    label = timeline.behaviour or (opinion.found.label if opinion else None)
     if category is not None and category.measured in LABEL_OF:
-        given = Fact(float(labels[0] == LABEL_OF[category.measured])) if labels else Fact(0.0, 0, NO_LABEL)
+        given = Fact(float(label == LABEL_OF[category.measured])) if label else Fact(0.0, 0, NO_LABEL)
         facts[FACT_OF[category.measured]] = given
-    return Case(conversation_unit(timeline), category, facts, labels)
+    return Case(conversation_unit(timeline), category, facts, labels, opinion)
 
 
 def asked_sentence(timeline: Timeline) -> int:

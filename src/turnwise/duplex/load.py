@@ -29,6 +29,7 @@ from turnwise.duplex.category_files import Averages, Under, read_all, read_avera
 from turnwise.duplex.experiment import Experiment, place, places
 from turnwise.duplex.formats.base import Conversations
 from turnwise.duplex.metrics.base import CATEGORIES, CONVERSATIONS, RECORDINGS
+from turnwise.duplex.opinion import can_be_asked
 from turnwise.duplex.records import CATEGORY, CONVERSATION, KIND, LANGUAGE, TO_IGNORE, Timeline
 from turnwise.engine.plan import Finding
 from turnwise.kernel.signature import digest
@@ -129,6 +130,8 @@ class HeardSource:
 
     conversations: Conversations
     listener: Listener
+    judged: bool = False
+    """Whether there is a judge to say what the agent did."""
     unit = CONVERSATION
     findings: list[Finding] = field(default_factory=list)
 
@@ -137,6 +140,8 @@ class HeardSource:
         self._dimensions: set[str] = set()
         self._there: set[tuple[str, Category]] = set()
         self.with_audio = False
+        self.to_judge = 0
+        """Conversations whose label the judge is asked for."""
         self.voices: set[str] = set()
         """Who heard the conversations that come without audio."""
         self._scan()
@@ -162,7 +167,10 @@ class HeardSource:
         if "voice" in timeline.context:
             self.voices.add(str(timeline.context["voice"]))
         self._carried["speech"] += 1
-        self._carried["label"] += timeline.behaviour is not None
+        to_judge = self.judged and can_be_asked(timeline)
+        self.to_judge += to_judge
+        labelled = to_judge or timeline.behaviour is not None
+        self._carried["label"] += labelled
         self._carried["to_ignore"] += any(label.kind in TO_IGNORE for label in timeline.labels)
         if category is not None:
             self._carried[CATEGORY] += 1
@@ -170,7 +178,7 @@ class HeardSource:
                 self._there.add((timeline.language, category))
             if category.measured is Measured.REJECT:
                 self._carried[REJECT] += 1
-            elif timeline.behaviour is not None:
+            elif labelled:
                 self._carried[FACT_OF[category.measured]] += 1
 
     @property

@@ -117,6 +117,12 @@ class Timeline:
     """The user's sentences as somebody annotated them; None where nobody did."""
     words: tuple[Segment, ...] | None = None
     """The agent's words as a recogniser timed them; None where there is no transcript, empty where it has no word."""
+    user_words: tuple[Segment, ...] | None = None
+    """The words on the user's side, in the same way."""
+    clean_user: tuple[Segment, ...] | None = None
+    """The words on the user's side of a second recording, in which nothing disturbs the agent."""
+    clean_agent: tuple[Segment, ...] | None = None
+    """What the agent says there."""
     behaviour: str | None = None
     """What the agent did, as a label of the challenge: C_RESPOND, C_RESUME ..."""
     tool_calls: tuple[float, ...] = ()

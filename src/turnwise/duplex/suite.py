@@ -19,11 +19,13 @@ from turnwise.duplex.load import FiledSource, HeardSource, load_files, load_scor
 from turnwise.duplex.marks import marks_of
 from turnwise.duplex.metrics.base import LEVEL, TAU_VOICE
 from turnwise.duplex.metrics.first_response_delay import FILED
+from turnwise.duplex.metrics.labels import LABELLED_BY
 from turnwise.duplex.read import read_conversations
 from turnwise.duplex.records import CATEGORY, CONVERSATION, EVENT, KIND, LANGUAGE
 from turnwise.duplex.timeline_json import from_json
-from turnwise.engine.job import PROFILES, RunOptions
+from turnwise.engine.options import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
+from turnwise.judge.metric import JUDGE
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.metric import SPEC
 from turnwise.store.run import Run
@@ -106,7 +108,7 @@ class DuplexSuite:
         given = options.recordings
         assert given is not None
         conversations = read_conversations(given.resolve() if isinstance(given, Path) else given, options.format)
-        source = HeardSource(conversations, Ear(voice_named(options.detector)))
+        source = HeardSource(conversations, Ear(voice_named(options.detector)), options.judged)
         if options.sensitivity and not source.with_audio:
             raise UsageError(
                 "--sensitivity needs audio to listen to again", found=f"{conversations.name}: who spoke when is given"
@@ -121,7 +123,7 @@ class DuplexSuite:
             heard = voice_named(options.detector).description
         else:
             heard = "; ".join(sorted(source.voices)) or source.conversations.name
-        return {LEVEL: source.level, "voice": heard}
+        return {LEVEL: source.level, "voice": heard, **({LABELLED_BY: JUDGE} if source.to_judge else {})}
 
     def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:
         """Agents that are none, and the same recordings heard with other settings, where that is asked for."""

@@ -14,6 +14,7 @@ from turnwise.duplex.formats.spans import AGENT, USER, in_order, moment, ordered
 from turnwise.duplex.records import KINDS, LATEST, Label, Segment, Timeline, kind_named
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
 
+_SEGMENTS = ("user", "agent", "sentences", "words", "user_words", "clean_user", "clean_agent")
 SPEECH_FIELDS = frozenset(("user", "agent", "labels", "sentences", "words"))
 _TEXTS = ("behaviour", "language", "category")
 _LENGTHS = ("tick", "seconds")
@@ -24,7 +25,7 @@ _make = tuple.__new__  # half the time of calling the class, and there are many
 def as_json(timeline: Timeline) -> dict[str, Any]:
     """The conversation as a JSON object; what is as usual is left out."""
     found: dict[str, Any] = {"key": timeline.key}
-    for name in ("user", "agent", "sentences", "words"):
+    for name in _SEGMENTS:
         segments = getattr(timeline, name)
         if segments is not None:
             found[name] = [_segment(one) for one in segments]
@@ -247,7 +248,7 @@ def _truth(one: Any, name: str, where: str) -> bool:
 
 _READERS: Mapping[str, Callable[[Any, str, str], Any]] = {
     "key": _key,
-    **dict.fromkeys(("user", "agent", "sentences", "words"), _segments),
+    **dict.fromkeys(_SEGMENTS, _segments),
     "labels": _labels,
     **dict.fromkeys(_TEXTS, _text),
     "behaviour": _behaviour,

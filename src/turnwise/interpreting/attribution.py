@@ -9,10 +9,12 @@ translated. Specification decision 000-2.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Sequence
 from enum import StrEnum
 from math import inf
 
+from turnwise.interpreting.expected import expected_word_set
 from turnwise.interpreting.records import AUDIO, Call, Event, Turn
 from turnwise.kernel.text import spoken_words
 
@@ -43,9 +45,10 @@ def attribute_by_document(call: Call) -> list[Owner]:
 def attribute(call: Call) -> list[Owner]:
     """For each event of a call its turn, and how that is known."""
     turns = call.spoken
-    found: list[Owner | None] = [None] * len(call.events)
-    if turns:
-        _by_id(call.events, turns, found)
+    if not turns:
+        return [_by_time(turns, event) for event in call.events]
+    found = _by_id(call.events, turns)
+    if None in found:
         _by_content(call.events, turns, found)
     return [owner or _by_time(turns, event) for owner, event in zip(found, call.events, strict=True)]
 
@@ -58,22 +61,23 @@ def _by_time(turns: Sequence[Turn], event: Event) -> Owner:
 # By id
 
 
-def _by_id(events: Sequence[Event], turns: Sequence[Turn], found: list[Owner | None]) -> None:
+def _by_id(events: Sequence[Event], turns: Sequence[Turn]) -> list[Owner | None]:
     """Events that name their turn, and responses: a response answers one turn.
 
     A turn in which nothing was said has no translation: its id counts as none.
     """
-    known = {turn.id for turn in turns}
-    named: dict[str, str] = {}
-    responses: dict[str, list[Event]] = {}
-    for place, event in enumerate(events):
-        if event.turn is not None and event.turn in known:
-            found[place] = (event.turn, Method.ID)
-            if event.response is not None:
-                named.setdefault(event.response, event.turn)
-        if event.response is not None:
-            responses.setdefault(event.response, []).append(event)
-    answered = {event.turn for event in events if event.turn is not None}
+    owners: dict[str | None, Owner] = {turn.id: (turn.id, Method.ID) for turn in turns}
+    named: dict[str | None, str] = {}
+    responses: defaultdict[str, list[Event]] = defaultdict(list)
+    answered: set[str] = set()
+    for event in events:
+        turn, response = event.turn, event.response
+        if response is not None:
+            responses[response].append(event)
+        if turn is not None:
+            answered.add(turn)
+            if response is not None and turn in owners:
+                named.setdefault(response, turn)
     vocabulary = Vocabulary(turns)
     for response, own in responses.items():  # in the order of their first event
         if response not in named:
@@ -81,9 +85,8 @@ def _by_id(events: Sequence[Event], turns: Sequence[Turn], found: list[Owner | N
             if turn is not None:
                 named[response] = turn
                 answered.add(turn)
-    for place, event in enumerate(events):
-        if found[place] is None and event.response in named:
-            found[place] = (named[event.response], Method.ID)
+    of_response = {response: owners[turn] for response, turn in named.items()}
+    return [owners.get(event.turn) or of_response.get(event.response) for event in events]
 
 
 def _answered_by(own: Sequence[Event], turns: Sequence[Turn], answered: set[str], vocabulary: Vocabulary) -> str | None:
@@ -102,7 +105,7 @@ class Vocabulary:
     """The words of the expected texts, and which of them belong to one turn alone."""
 
     def __init__(self, turns: Sequence[Turn]) -> None:
-        self.words = {turn.id: frozenset(spoken_words(turn.expected_text or "")) for turn in turns}
+        self.words = {turn.id: expected_word_set(turn.expected_text or "") for turn in turns}
         self._own: dict[str, frozenset[str]] = {}
 
     def own(self, turn: str) -> frozenset[str]:

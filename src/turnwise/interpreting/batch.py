@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from turnwise.interpreting.barge_in import Pair, evaluate
@@ -12,7 +13,9 @@ from turnwise.interpreting.emissions import Emitted, of_instance, of_turn
 from turnwise.interpreting.instances import Instance
 from turnwise.interpreting.kinds import barge_in_kind
 from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PAIR, PARTICIPANT, TURN, Call, Turn
+from turnwise.interpreting.shown import pieces_of, pieces_of_instance
 from turnwise.interpreting.summaries import Conversation, TurnSummary, summarise, summarise_by_document
+from turnwise.judge.records import Judged, Pieces
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
 
@@ -46,19 +49,37 @@ class Heard:
     def _pairs(self) -> dict[tuple[bool, bool], list[Pair]]:
         return {}
 
-    @property
+    @cached_property
     def unit(self) -> Unit:
         """What scores of the whole call are about."""
         return Unit(self.call.key, self.call.key, self.call.dimensions, CAPTURE)
 
     def turn_unit(self, turn: Turn) -> Unit:
         """What scores of one turn are about."""
+        if turn.id not in self._units:
+            self._units[turn.id] = self._unit_of(turn)
+        return self._units[turn.id]
+
+    @cached_property
+    def _units(self) -> dict[str, Unit]:
+        return {}
+
+    def _unit_of(self, turn: Turn) -> Unit:
         own = {PARTICIPANT: turn.participant, LANGUAGE: turn.expected_language}
         dimensions = {**self.call.dimensions, **{name: value for name, value in own.items() if value}}
         return Unit(f"{self.call.key}#{turn.id}", self.call.key, dimensions, TURN)
 
     def pair_unit(self, turn_id: str) -> Unit:
         """What scores of one barge-in are about."""
+        if turn_id not in self._pair_units:
+            self._pair_units[turn_id] = self._pair_unit_of(turn_id)
+        return self._pair_units[turn_id]
+
+    @cached_property
+    def _pair_units(self) -> dict[str, Unit]:
+        return {}
+
+    def _pair_unit_of(self, turn_id: str) -> Unit:
         dimensions = self.call.dimensions
         place = next((n for n, one in enumerate(self.conversation.summaries) if one.turn.id == turn_id), 0)
         if place:
@@ -67,7 +88,7 @@ class Heard:
             dimensions = {**dimensions, KIND: kind}
         return Unit(f"{self.call.key}#{turn_id}#barge_in", self.call.key, dimensions, PAIR)
 
-    @property
+    @cached_property
     def summaries(self) -> Sequence[TurnSummary]:
         """Of the turns that are asked about."""
         return [one for one in self.conversation.summaries if self.only is None or one.turn.id == self.only]
@@ -87,6 +108,8 @@ class InterpretingBatch:
     wants_all: bool = True
     """Whether every metric is measured, rather than those a scenario asks for."""
     only: str | None = None
+    judged: Judged = field(default_factory=dict)
+    """What a judge said about the turns and barge-ins."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -113,6 +136,25 @@ class InterpretingBatch:
     def wants(self, heard: Heard, metric: str) -> bool:
         """Whether a metric is to be measured on a call."""
         return self.wants_all or heard.call.asks_for(metric)
+
+    def pieces(self, unit_kind: str) -> Iterator[tuple[Unit, Pieces]]:
+        """What a judge can be shown of each turn or barge-in, and of each instance."""
+        if unit_kind == TURN:
+            yield from ((instance_unit(one), pieces_of_instance(one)) for one in self.instances)
+        for heard in self.heard:
+            yield from self.pieces_in(heard, unit_kind)
+
+    def pieces_in(self, heard: Heard, unit_kind: str) -> Iterator[tuple[Unit, Pieces]]:
+        """The same for one call."""
+        if unit_kind == TURN:
+            for previous, summary in pairwise([None, *heard.conversation.summaries]):
+                if summary is not None and heard.asks(summary.turn.id):
+                    yield heard.turn_unit(summary.turn), pieces_of(heard.call, summary, previous)
+        elif unit_kind == PAIR:
+            for previous, barge_in in heard.conversation.pairs:
+                turn = barge_in if isinstance(barge_in, Turn) else barge_in.turn
+                if heard.asks(turn.id):
+                    yield heard.pair_unit(turn.id), pieces_of(heard.call, barge_in, previous)
 
     def items(self) -> Iterable[Item]:
         """Every call with its turns and barge-ins; every instance."""

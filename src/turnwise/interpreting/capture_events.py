@@ -8,11 +8,11 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from collections import Counter
 from hashlib import sha256
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from turnwise.interpreting.playback import heard, stops
+from turnwise.interpreting.playback import heard, name_of, stops
 from turnwise.interpreting.records import AUDIO, DELTA, TRANSLATION, Event
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
@@ -21,7 +21,10 @@ EVENTS_FILE = "events.jsonl"
 LATEST = 1e10
 """Milliseconds: no call lasts four months, and times since 1970 are meant to be something else."""
 NO_LENGTH = "audio without a length: only its arrival is known"
-_NOT_HEARD = (None, None)
+Times = tuple[float, float] | tuple[None, None]
+"""From when to when something is heard; it may not be, or not be known."""
+_NOT_HEARD: Times = (None, None)
+_KINDS = {kind: kind for kind in TRANSLATION}
 Json = dict[str, Any]
 
 
@@ -54,19 +57,23 @@ def check_events(folder: Path) -> str:
     if first and not usable:
         where, found = f"{folder.name}/{EVENTS_FILE}", shorten(first.decode("utf-8", "replace"))
         raise InputError(f"no line of {EVENTS_FILE} is a JSON object", where=where, found=found)
+    return hash_of(data)
+
+
+def hash_of(data: bytes) -> str:
+    """A short hash of what a file holds."""
     return sha256(data).hexdigest()[:16]
 
 
 def lines_of(path: Path, notes: Counter[str]) -> list[Json]:
     """The events that can be read; what cannot is counted."""
-    data = bytes_of(path)
-    lines = data.strip().split(b"\n")
+    data = bytes_of(path).strip()
     try:
-        found = loads(b"[" + b",".join(lines) + b"]")  # all at once, which is faster
-        if len(found) != len(lines):
+        found = loads(b"[" + data.replace(b"\n", b",") + b"]")  # all at once, which is faster
+        if len(found) != data.count(b"\n") + 1:
             raise ValueError("a line holds several values")
     except (JSONDecodeError, ValueError, RecursionError):
-        found = [_parsed(line) for line in lines if line.strip()]
+        found = [_parsed(line) for line in data.split(b"\n") if line.strip()]
     usable = [event for event in found if isinstance(event, dict)]
     if len(usable) < len(found):
         notes[f"a line of {EVENTS_FILE} that is no JSON object, left out"] += len(found) - len(usable)
@@ -86,79 +93,95 @@ def events_of(
     lines: list[Json], ended: float | None, turns: set[str], notes: Counter[str]
 ) -> tuple[list[Event], dict[str, list[Json]]]:
     """The translation as it came in, in order; and what was sent of each turn."""
+    found: list[Event] = []
     inbound: list[Json] = []
     sent: dict[str, list[Json]] = {}
+    says_all = True
+    left_out, no_length, odd = Counter[str](), Counter[str](), Counter[str]()  # told in this order
     for event in lines:
-        direction, kind = event.get("direction", "in"), event.get("type")
-        if direction == "out":
-            if is_time(event.get("t_sent_ms")):
-                sent.setdefault(str(event.get("turn_id")), []).append(event)
-        elif direction != "in" or not isinstance(kind, str):
-            odd = "without a type" if direction == "in" else "that goes neither in nor out"
-            notes[f"an event {odd}, left out"] += 1
-        elif kind in TRANSLATION or stops(event):
-            if is_time(event.get("t_arrived_ms")):
+        kind, arrived = event.get("type"), event.get("t_arrived_ms")
+        if kind not in TRANSLATION or not is_time(arrived) or event.get("direction", "in") != "in":
+            if _is_stop(event, sent, left_out):
                 inbound.append(event)
-            else:
-                odd = "without t_arrived_ms" if event.get("t_arrived_ms") is None else "whose t_arrived_ms is no time"
-                notes[f"an event {odd}, left out"] += 1
+            continue
+        inbound.append(event)
+        times = _audible(event, no_length) if kind == AUDIO else _NOT_HEARD
+        says_all = says_all and (kind != AUDIO or times is not _NOT_HEARD)
+        found.append(_event(event, _KINDS[kind], times, turns, odd))
+    for some in (left_out, no_length, odd):
+        notes.update(some)
     # The order of the lines decides where two things arrive at once.
-    inbound.sort(key=itemgetter("t_arrived_ms"))
-    times = _audible(inbound, ended, notes)
-    found = [
-        _event(event, times.get(place, _NOT_HEARD), turns, notes)
-        for place, event in enumerate(inbound)
-        if event["type"] in TRANSLATION
-    ]
+    found.sort(key=attrgetter("arrived"))
+    if not says_all:
+        inbound.sort(key=itemgetter("t_arrived_ms"))
+        anew = heard(inbound, ended)
+        places = (place for place, event in enumerate(inbound) if event["type"] in TRANSLATION)
+        found = [_at(event, anew.get(place, _NOT_HEARD)) for event, place in zip(found, places, strict=True)]
     return found, sent
 
 
-def _audible(inbound: list[Json], ended: float | None, notes: Counter[str]) -> dict[int, tuple[float, float]]:
-    """From when to when audio is heard: as the capture says, or worked out for all of it."""
-    said: dict[int, tuple[float, float]] = {}
-    says_all = True
-    for place, event in enumerate(inbound):
-        if event["type"] != AUDIO:
-            continue
-        audio = event.get("audio")
-        length = audio.get("duration_ms") if isinstance(audio, dict) else None
-        if not is_time(length):
-            notes[NO_LENGTH] += 1
-            event["audio"] = {"duration_ms": 0.0}
-        start, heard_ms = event.get("t_audible_ms"), event.get("audible_ms", length)
-        if is_time(start) and is_time(heard_ms):
-            said[place] = (start, start + heard_ms)
-        else:
-            says_all = False
-    return said if says_all else heard(inbound, ended)
+def _is_stop(event: Json, sent: dict[str, list[Json]], notes: Counter[str]) -> bool:
+    """Whether an event that is no piece of the translation stops one; what was sent, and what is odd, is noted."""
+    direction, kind = event.get("direction", "in"), event.get("type")
+    if direction == "out":
+        if is_time(event.get("t_sent_ms")):
+            sent.setdefault(str(event.get("turn_id")), []).append(event)
+    elif direction != "in" or not isinstance(kind, str):
+        odd = "without a type" if direction == "in" else "that goes neither in nor out"
+        notes[f"an event {odd}, left out"] += 1
+    elif kind in TRANSLATION or stops(event):
+        if is_time(event.get("t_arrived_ms")):
+            return True
+        odd = "without t_arrived_ms" if event.get("t_arrived_ms") is None else "whose t_arrived_ms is no time"
+        notes[f"an event {odd}, left out"] += 1
+    return False
 
 
-def _event(event: Json, times: tuple[float | None, float | None], turns: set[str], notes: Counter[str]) -> Event:
-    turn, response = _name(event.get("turn_id")), _name(event.get("response_id")) or _name(event.get("item_id"))
-    if turn is None and response is None and isinstance(event.get("raw"), dict):
-        raw = event["raw"]
-        turn, response = _name(raw.get("turn_id")), _name(raw.get("response_id")) or _name(raw.get("item_id"))
-    if turn is not None and turn not in turns:
-        notes["an event names a turn that is not in the capture"] += 1
-        turn = None
-    text = event.get("text") or ""
+def _audible(event: Json, notes: Counter[str]) -> Times:
+    """From when to when a piece of audio is heard, where the capture says so."""
+    audio = event.get("audio")
+    length = audio.get("duration_ms") if isinstance(audio, dict) else None
+    if not is_time(length):
+        notes[NO_LENGTH] += 1
+        event["audio"] = {"duration_ms": 0.0}
+    start, heard_ms = event.get("t_audible_ms"), event.get("audible_ms", length)
+    return (start, start + heard_ms) if is_time(start) and is_time(heard_ms) else _NOT_HEARD
+
+
+def _event(event: Json, kind: str, times: Times, turns: set[str], notes: Counter[str]) -> Event:
+    turn, response = event.get("turn_id"), event.get("response_id")
+    if turn is not None or type(response) is not str or not response:  # else it is plain, as most are
+        turn, response = _belongs_to(event, turns, notes)
+    participant, text, number = event.get("participant_id"), event.get("text") or "", event["seq"]
+    start, end = times
     if not isinstance(text, str):
         notes["an event whose text is no text"] += 1
         text = ""
-    number, kind = event["seq"], event["type"]
     return Event(
         number if isinstance(number, int) else 0,
         kind,
         event["t_arrived_ms"],
-        _name(event.get("participant_id")),
+        participant if participant and type(participant) is str else name_of(participant),
         turn,
         response,
-        text if kind == DELTA else text.strip(),
-        *times,
+        text if kind is DELTA or not text else text.strip(),
+        start,
+        end,
     )
 
 
-def _name(value: object) -> str | None:
-    if isinstance(value, str):
-        return value or None
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+def _at(event: Event, times: Times) -> Event:
+    """The same event, heard at other times."""
+    return event._replace(audible_from=times[0], audible_to=times[1])
+
+
+def _belongs_to(event: Json, turns: set[str], notes: Counter[str]) -> tuple[str | None, str | None]:
+    """The turn and the response that an event names, or else the message behind it."""
+    turn, response = name_of(event.get("turn_id")), name_of(event.get("response_id")) or name_of(event.get("item_id"))
+    if turn is None and response is None and isinstance(event.get("raw"), dict):
+        raw = event["raw"]
+        turn, response = name_of(raw.get("turn_id")), name_of(raw.get("response_id")) or name_of(raw.get("item_id"))
+    if turn is not None and turn not in turns:
+        notes["an event names a turn that is not in the capture"] += 1
+        turn = None
+    return turn, response

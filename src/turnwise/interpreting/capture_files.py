@@ -46,7 +46,12 @@ def read_head(folder: Path, key: str) -> Call:
     Raises:
         InputError: the file is missing, is no JSON, or its turns cannot be used.
     """
-    about = _object(folder / CAPTURE_FILE)
+    return head_of(bytes_of(folder / CAPTURE_FILE), folder, key)
+
+
+def head_of(data: bytes, folder: Path, key: str) -> Call:
+    """The same from what the file holds."""
+    about = _object(data, folder / CAPTURE_FILE)
     where = f"{key}/{CAPTURE_FILE}"
     if about.get("format") != FORMAT:
         found = shorten(about.get("format"))
@@ -92,9 +97,9 @@ def in_order(turns: list[Turn]) -> list[Turn]:
 # capture.json
 
 
-def _object(path: Path) -> Json:
+def _object(data: bytes, path: Path) -> Json:
     try:
-        found = loads(bytes_of(path))
+        found = loads(data)
     except (JSONDecodeError, ValueError, RecursionError) as error:
         raise InputError(f"{path.name} is not JSON", where=str(path), found=str(error)) from error
     if not isinstance(found, dict):

@@ -6,9 +6,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from turnwise.interpreting.expected import KEPT
 from turnwise.interpreting.lag import Emission
 from turnwise.interpreting.summaries import TurnSummary
 from turnwise.kernel.score import Unit
@@ -61,7 +63,7 @@ def of_turn(unit: Unit, summary: TurnSummary) -> Emitted:
         return Emitted(unit, reason=NO_WORDS)
     source = turn.end - turn.start
     elapsed = [max(0.0, moment - turn.start) for moment in moments]
-    reference = None if turn.expected_text is None else len(output_words(turn.expected_text)) or None
+    reference = None if turn.expected_text is None else _expected_count(turn.expected_text) or None
     heard = Emission([min(delay, source) for delay in elapsed], source, reference)
     return Emitted(unit, heard, Emission(elapsed, source, reference, read_ms=heard.delays), versions(summary))
 
@@ -72,7 +74,13 @@ def output_words(text: str) -> list[str]:
     >>> output_words("It hurts. 疼痛")
     ['It', 'hurts.', '疼', '痛']
     """
-    return [text[start:end] for start, end in _places(text)]
+    return _WORD.findall(text)
+
+
+@lru_cache(KEPT)
+def _expected_count(text: str) -> int:
+    """The words of an expected text."""
+    return len(output_words(text))
 
 
 def _places(text: str) -> list[tuple[int, int]]:

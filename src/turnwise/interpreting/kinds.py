@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
+from turnwise.interpreting.expected import KEPT
 from turnwise.interpreting.records import Turn
 from turnwise.kernel.text import spoken_form
 
@@ -34,9 +35,12 @@ def barge_in_kind(previous: Turn, barge_in: Turn) -> str:
         return str(named)
     if previous.participant != barge_in.participant:
         return INTERRUPTION
-    for text in (barge_in.source_text, barge_in.expected_text):
-        said = f" {' '.join(spoken_form(text or '').split()[:FIRST_WORDS])} "
-        for kind, known in openings().items():
-            if any(opening in said for opening in known):
-                return kind
-    return SELF_CORRECTION
+    texts = (barge_in.source_text, barge_in.expected_text)
+    return next((kind for text in texts if (kind := _opened_by(text or ""))), SELF_CORRECTION)
+
+
+@lru_cache(KEPT)
+def _opened_by(text: str) -> str | None:
+    """The kind whose opening words a text begins with."""
+    said = f" {' '.join(spoken_form(text).split()[:FIRST_WORDS])} "
+    return next((kind for kind, known in openings().items() if any(opening in said for opening in known)), None)

@@ -7,7 +7,7 @@ same functions are computation-unaware on SimulEval's `delays` and computation-a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
 from math import inf
@@ -119,9 +119,12 @@ def atd(emission: Emission) -> float | None:
     total, written = 0.0, 0
     for read, ends in _chunks(emission):
         ahead = max(0, written - (len(source) - 1))
-        source.extend(_token_ends(source[-1], read))
+        _add_token_ends(source, source[-1], read)
         last = len(source) - 1
-        total += sum(end - source[min(rank - ahead, last)] for rank, end in enumerate(ends, written + 1))
+        delay = 0.0
+        for rank, end in enumerate(ends, written + 1 - ahead):
+            delay += end - source[rank if rank < last else last]
+        total += delay
         written += len(ends)
     return total / written if written else None
 
@@ -212,21 +215,29 @@ def _common_prefix(old: Sequence[str], new: Sequence[str]) -> int:
 # Chunks and words of `atd`
 
 
-def _chunks(emission: Emission) -> Iterator[tuple[float, list[float]]]:
+def _chunks(emission: Emission) -> Iterable[tuple[float, list[float]]]:
     """For each chunk of the source: up to where it goes, and when each word put out after it ends."""
     read_ms = emission.delays if emission.read_ms is None else emission.read_ms
     times = in_real_time(read_ms, emission.delays) if emission.cumulative else emission.delays
-    heard = [min(max(read, 0.0), emission.source_ms) for read in read_ms]
+    end = emission.source_ms
+    heard = [read if 0.0 <= read <= end else min(max(read, 0.0), end) for read in read_ms]
     if emission.durations is None:
         return _chunks_of_text(heard, times)
     return _chunks_of_speech(heard, times, emission.durations)
 
 
-def _chunks_of_text(heard: Sequence[float], times: Sequence[float]) -> Iterator[tuple[float, list[float]]]:
+def _chunks_of_text(heard: Sequence[float], times: Sequence[float]) -> list[tuple[float, list[float]]]:
     """A word has no length, and ends as it comes, or with the one before where that is later."""
-    words = zip(heard, accumulate(times, max), strict=True)
-    for read, chunk in groupby(words, key=itemgetter(0)):
-        yield read, [end for _, end in chunk]
+    chunks: list[tuple[float, list[float]]] = []
+    before, latest = -inf, -inf
+    for read, time in zip(heard, times, strict=True):
+        latest = time if time > latest else latest
+        if read == before:
+            chunks[-1][1].append(latest)
+        else:
+            chunks.append((read, [latest]))
+            before = read
+    return chunks
 
 
 def _chunks_of_speech(
@@ -237,13 +248,17 @@ def _chunks_of_speech(
     for (read, time), chunk in groupby(zip(heard, times, durations, strict=True), key=itemgetter(0, 1)):
         start = max(time, end)
         end = start + sum(duration for _, _, duration in chunk)
-        yield read, list(_token_ends(start, end))
+        ends: list[float] = []
+        _add_token_ends(ends, start, end)
+        yield read, ends
 
 
-def _token_ends(start: float, end: float) -> Iterator[float]:
+def _add_token_ends(ends: list[float], start: float, end: float) -> None:
     """The ends of words of 300 ms from start to end; the last one is what is left."""
-    whole = int((end - start + SLIVER_MS) // TOKEN_MS) if end > start else 0
-    for rank in range(1, whole + 1):
-        yield start + rank * TOKEN_MS
+    if end <= start:
+        return
+    whole = int((end - start + SLIVER_MS) // TOKEN_MS)
+    if whole:
+        ends.extend([start + rank * TOKEN_MS for rank in range(1, whole + 1)])
     if end - (start + whole * TOKEN_MS) > SLIVER_MS:
-        yield end
+        ends.append(end)

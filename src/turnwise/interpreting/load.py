@@ -11,10 +11,11 @@ from pathlib import Path
 
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.batch import InterpretingBatch
-from turnwise.interpreting.capture_events import EVENTS_FILE, check_events
-from turnwise.interpreting.capture_files import CAPTURE_FILE, capture_folders, in_order, read_capture, read_head
+from turnwise.interpreting.capture_events import EVENTS_FILE, bytes_of, check_events, hash_of
+from turnwise.interpreting.capture_files import CAPTURE_FILE, capture_folders, head_of, in_order, read_capture
 from turnwise.interpreting.instances import read_instances
 from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PARTICIPANT, PROTOCOL, SCENARIO, TURN, Call, Turn
+from turnwise.interpreting.shown import TERMS
 from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import clean
 from turnwise.kernel.signature import digest
@@ -52,11 +53,11 @@ class CaptureSource:
         refused: list[tuple[str, InputError]] = []
         for key, folder in self._named():
             try:
-                call = self._with_scenario(read_head(folder, key))
-                events = check_events(folder)
+                data = bytes_of(folder / CAPTURE_FILE)
+                call = self._with_scenario(head_of(data, folder, key))
                 self._files += [
-                    (f"{key}/{CAPTURE_FILE}", _hash(folder / CAPTURE_FILE)),
-                    (f"{key}/{EVENTS_FILE}", events),
+                    (f"{key}/{CAPTURE_FILE}", hash_of(data)),
+                    (f"{key}/{EVENTS_FILE}", check_events(folder)),
                 ]
             except InputError as error:
                 refused.append((key, error))
@@ -93,6 +94,8 @@ class CaptureSource:
         self._carried["capture"] += 1
         self._carried["emission"] += 1
         self._carried["expected_text"] += any(turn.expected_text is not None for turn in turns)
+        self._carried["source_text"] += any(turn.source_text for turn in turns)
+        self._carried[TERMS] += any(turn.metadata.get(TERMS) for turn in turns)
         self._carried["expected_language"] += any(turn.expected_language for turn in turns)
         self._carried["barge_in"] += any(turn.barge_in for turn in turns)
         asked = [(turn.id, turn.participant, turn.source_text, turn.expected_text, turn.barge_in) for turn in turns]
@@ -118,7 +121,7 @@ class CaptureSource:
     @property
     def fields(self) -> dict[str, int]:
         """How many captures carry what."""
-        names = ("capture", "emission", "expected_text", "expected_language", "barge_in")
+        names = ("capture", "emission", "expected_text", "expected_language", "barge_in", "source_text", TERMS)
         return {name: self._carried[name] for name in names}
 
     @property
@@ -188,10 +191,11 @@ def from_scenario(call: Call, scenario: Scenario) -> Call:
 def with_languages(call: Call) -> Call:
     """A call whose turns expect their participant's target language, where they name none themselves."""
     targets = {who: given.get("target_language") for who, given in call.languages.items()}
-    if not any(targets.values()):
+    if not any(targets.get(turn.participant) for turn in call.turns if not turn.expected_language):
         return call
     turns = [
-        replace(turn, expected_language=turn.expected_language or targets.get(turn.participant)) for turn in call.turns
+        turn if turn.expected_language else replace(turn, expected_language=targets.get(turn.participant))
+        for turn in call.turns
     ]
     return replace(call, turns=tuple(turns))
 
@@ -229,7 +233,8 @@ class InstanceSource:
     @property
     def fields(self) -> dict[str, int]:
         """Nothing but delays."""
-        absent = dict.fromkeys(("capture", "expected_text", "expected_language", "barge_in"), 0)
+        names = ("capture", "expected_text", "expected_language", "barge_in", "source_text", TERMS)
+        absent = dict.fromkeys(names, 0)
         return {"emission": self.n_items, **absent}
 
     @property

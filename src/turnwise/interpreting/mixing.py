@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from turnwise.interpreting.expected import expected_word_set
 from turnwise.interpreting.records import DELTA
 from turnwise.interpreting.summaries import TurnSummary
-from turnwise.kernel.text import spoken_words
 
 DETECTED_ABOVE = 0.1
 CONTENT, TIMING = "content", "timing"
@@ -40,13 +40,13 @@ def mixing_of(previous: TurnSummary, barge_in: TurnSummary) -> Mixing:
 
 
 def _by_content(previous: TurnSummary, barge_in: TurnSummary, before: str, after: str) -> Mixing:
-    expected_before, expected_after = frozenset(spoken_words(before)), frozenset(spoken_words(after))
+    expected_before, expected_after = expected_word_set(before), expected_word_set(after)
     shares, evidence = [], []
     for summary, strange, own in (
         (barge_in, expected_before - expected_after, expected_after),
         (previous, expected_after - expected_before, expected_before),
     ):
-        words = spoken_words(summary.text)
+        words = summary.words
         out_of_place = [word in strange and word not in own for word in words]
         shares.append(sum(out_of_place) / len(words) if words else 0.0)
         evidence += _spans(summary.turn.id, words, out_of_place)

@@ -29,6 +29,13 @@ _STOPS = frozenset(
 ALL = ""
 
 
+def name_of(value: object) -> str | None:
+    """A text or a number as a name; None where it is neither, or empty."""
+    if isinstance(value, str):
+        return value or None
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def stops(event: Json) -> bool:
     """Whether an event cuts what is still to be heard."""
     kind = str(event.get("type", "")).lower()
@@ -46,7 +53,7 @@ def heard(events: Sequence[Json], ended: float | None) -> dict[int, tuple[float,
     chunks: dict[int, Chunk] = {}
     for place, event in enumerate(events):
         arrived = event["t_arrived_ms"]
-        listener = event.get("participant_id") or ALL
+        listener = name_of(event.get("participant_id")) or ALL
         if event["type"] == AUDIO:
             duration = float((event.get("audio") or {}).get("duration_ms") or 0.0)
             playout = playouts.setdefault(listener, Playout())

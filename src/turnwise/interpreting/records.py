@@ -33,11 +33,6 @@ class Event(NamedTuple):
     """When its audio is heard; None for text."""
     audible_to: float | None = None
 
-    @property
-    def is_heard(self) -> bool:
-        """Whether any of it is heard: what is cut off before its time is not."""
-        return self.audible_from is not None and self.audible_to is not None and self.audible_to > self.audible_from
-
 
 @dataclass(frozen=True, slots=True)
 class Turn:

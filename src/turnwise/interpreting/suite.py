@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import field_serializer
 
 import turnwise.interpreting.metrics  # noqa: F401  (registers the metrics)
-from turnwise.engine.job import PROFILES, RunOptions
+from turnwise.engine.options import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.baselines import BASELINES
 from turnwise.interpreting.conclusions import conclusions

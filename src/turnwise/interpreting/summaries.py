@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,10 +12,11 @@ from typing import Any
 from turnwise.interpreting.attribution import Method, Owner, attribute, attribute_by_document
 from turnwise.interpreting.records import AUDIO, DELTA, TEXT, Call, Event, Turn
 from turnwise.kernel.spans import Span, merged_spans
-from turnwise.kernel.text import is_unspaced
+from turnwise.kernel.text import is_unspaced, spoken_form, words_of
 
 ONE_STRETCH_MS = 1.0
 """Pieces of audio no further apart are heard as one."""
+_WEAKEST_FIRST = tuple(reversed(Method))
 
 
 @dataclass(frozen=True)
@@ -39,26 +41,23 @@ class TurnSummary:
         return self.events[-1].arrived if self.events else None
 
     @cached_property
-    def heard(self) -> list[Event]:
-        """The pieces of audio that are heard."""
-        return [event for event in self.events if event.is_heard]
+    def audible(self) -> list[Span]:
+        """From when to when the translation is heard; what is cut off before its time is not."""
+        times = ((event.audible_from, event.audible_to) for event in self.events)
+        heard = [(start or 0.0, end) for start, end in times if start is not None and end is not None and end > start]
+        return merged_spans(heard, ONE_STRETCH_MS)
 
     @cached_property
-    def audible(self) -> list[Span]:
-        """From when to when the translation is heard."""
-        return merged_spans(((e.audible_from or 0.0, e.audible_to or 0.0) for e in self.heard), ONE_STRETCH_MS)
-
-    @property
     def audible_first(self) -> float | None:
         """When it is first heard."""
         return self.audible[0][0] if self.audible else None
 
-    @property
+    @cached_property
     def audible_last(self) -> float | None:
         """When it is last heard."""
         return max(end for _, end in self.audible) if self.audible else None
 
-    @property
+    @cached_property
     def has_audio(self) -> bool:
         """Whether audio came, heard or not."""
         return any(event.kind == AUDIO for event in self.events)
@@ -86,12 +85,22 @@ class TurnSummary:
         return self.texts[-1].text if self.texts else ""
 
     @cached_property
+    def spoken(self) -> str:
+        """The translation without case and punctuation."""
+        return spoken_form(self.text)
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words of the translation that are heard."""
+        return words_of(self.spoken)
+
+    @cached_property
     def pieces(self) -> list[str]:
         """The pieces of text as they can be put together; a whole text that came with them tells how."""
         whole = [event.text for event in self.events if event.kind == TEXT and event.text]
         return spaced([event.text for event in self.deltas], whole[-1] if whole else "")
 
-    @property
+    @cached_property
     def method(self) -> Method | None:
         """The weakest way by which one of its events was given to it."""
         return weakest(self.methods)
@@ -124,7 +133,7 @@ class TurnSummary:
 
 def weakest(methods: Sequence[Method]) -> Method | None:
     """The least certain of some methods."""
-    return max(methods, key=list(Method).index, default=None)
+    return next((method for method in _WEAKEST_FIRST if method in methods), None)
 
 
 def spaced(pieces: Sequence[str], whole: str = "") -> list[str]:
@@ -172,21 +181,18 @@ class Conversation:
 
 def summarise(call: Call, by: Callable[[Call], list[Owner]] = attribute) -> Conversation:
     """Give every event of a call to its turn."""
-    owned: dict[str | None, list[tuple[Event, Method]]] = {}
+    events: defaultdict[str | None, list[Event]] = defaultdict(list)
+    methods: defaultdict[str | None, list[Method]] = defaultdict(list)
     for event, (turn, method) in zip(call.events, by(call), strict=True):
-        owned.setdefault(turn, []).append((event, method))
+        events[turn].append(event)
+        methods[turn].append(method)
     turns = call.spoken
     nexts = [turn.start for turn in turns[1:]] + [call.ended] if turns else []
     summaries = [
-        TurnSummary(
-            turn,
-            tuple(event for event, _ in owned.get(turn.id, ())),
-            tuple(method for _, method in owned.get(turn.id, ())),
-            following,
-        )
+        TurnSummary(turn, tuple(events[turn.id]), tuple(methods[turn.id]), following)
         for turn, following in zip(turns, nexts, strict=True)
     ]
-    return Conversation(call, tuple(summaries), tuple(event for event, _ in owned.get(None, ())))
+    return Conversation(call, tuple(summaries), tuple(events[None]))
 
 
 def summarise_by_document(call: Call) -> Conversation:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from turnwise.judge.records import Judged, Pieces
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
+from turnwise.translation.pieces import sample_pieces
 from turnwise.translation.records import Sample
 
 
@@ -20,6 +22,8 @@ class SampleBatch:
     samples: Sequence[Sample]
     probe: bool = False
     """Whether the translations are made up, to see what a metric says about them."""
+    judged: Judged = field(default_factory=dict, repr=False)
+    """What a judge said about its samples."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several metrics work out together, once."""
 
@@ -29,7 +33,11 @@ class SampleBatch:
 
     def split(self, unit_kind: str) -> Iterator[tuple[Unit, SampleBatch]]:
         """One batch per sample."""
-        yield from ((sample.unit, SampleBatch(self.index, [sample], self.probe)) for sample in self.samples)
+        yield from ((sample.unit, replace(self, samples=[sample], memo={})) for sample in self.samples)
+
+    def pieces(self, unit_kind: str) -> Iterator[tuple[Unit, Pieces]]:
+        """What a judge can be shown of each sample."""
+        yield from ((sample.unit, sample_pieces(sample)) for sample in self.samples)
 
     def operations(self) -> Iterator[tuple[Unit, dict[str, float]]]:
         """What each translation cost."""

@@ -86,6 +86,7 @@ def metric_summary(found: MetricOutcome) -> dict[str, Any]:
         "band": found.band,
         **({"mismatched": found.mismatched} if found.mismatched is not None else {}),
         "signature": found.signature,
+        **({"calibration": found.calibration} if found.calibration is not None else {}),
     }
 
 

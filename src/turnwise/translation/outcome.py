@@ -39,6 +39,8 @@ class MetricOutcome:
     mismatched: float | None = None
     """The mean for wrong pairs: what the number looks like where nothing fits."""
     signature: str = ""
+    calibration: str | None = None
+    """Of a judge's scores: whether anybody has compared them with people's."""
 
     @property
     def value(self) -> float | None:

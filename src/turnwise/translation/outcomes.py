@@ -15,7 +15,7 @@ from turnwise.engine.plan import DIAGNOSIS
 from turnwise.kernel.bands import Bands
 from turnwise.kernel.jsontext import loads
 from turnwise.kernel.metric import Direction, Output
-from turnwise.report.summary import run_selection
+from turnwise.report.summary import run_selection, with_calibration
 from turnwise.report.tables import metric_label
 from turnwise.store.reading import stream_items_with_scores
 from turnwise.store.run import Run
@@ -61,7 +61,7 @@ class Outcomes:
             for output in metric.outputs
         }
         """By label, as columns and tables name them."""
-        self._results = store.rollups(run)
+        self._results = with_calibration(store, store.rollups(run))
 
     @property
     def bands(self) -> dict[str, Bands]:
@@ -168,7 +168,7 @@ class Outcomes:
                 own = tally.reasons.get(label.partition(".")[0])
             reasons += own or Counter()
         found = self._rolled_up(label, group, "")
-        mean = found.get("mean")
+        mean = found.get("mean") or found.get("micro")  # as the metric of a user's own rubric calls it
         corpus = found.get("corpus", mean)
         first = found.get(output.primary.name)
         wrong = self._rolled_up(label, group, MISMATCHED).get("mean")
@@ -181,7 +181,7 @@ class Outcomes:
             min=float(values.min()) if values.size else None,
             max=float(values.max()) if values.size else None,
             median=float(np.median(values)) if values.size else None,
-            primary=output.primary.name,
+            primary="corpus" if output.primary.name == "corpus" else "mean",
             low=first["low"] if first else None,
             high=first["high"] if first else None,
             band=first["band"] if first else None,
@@ -191,6 +191,7 @@ class Outcomes:
             reasons=dict(reasons),
             mismatched=wrong["value"] if wrong else None,
             signature=self._signature(label),
+            calibration=first.get("calibration") if first else None,
         )
 
     def _rolled_up(self, label: str, group: Mapping[str, str], variant: str) -> dict[str, Row]:

@@ -10,6 +10,7 @@ from turnwise.report import html
 from turnwise.report.correlation import FEWEST, Correlation, spearman
 from turnwise.report.html import Cell, Column, figure_cell, number, text, words
 from turnwise.report.svg import histogram, share_bar, share_words
+from turnwise.report.tables import UNCALIBRATED
 from turnwise.report.thresholds import spans
 from turnwise.translation.outcome import Execution, LanguageOutcome, MetricOutcome
 from turnwise.translation.pictures import band_shares
@@ -154,7 +155,8 @@ def _titled(title: str, body: str) -> str:
 
 
 def _directed(metric: MetricOutcome) -> str:
-    return f"{metric.metric} ↓" if metric.lower_is_better else metric.metric
+    marked = f"{metric.metric} ({UNCALIBRATED})" if metric.calibration == UNCALIBRATED else metric.metric
+    return f"{marked} ↓" if metric.lower_is_better else marked
 
 
 def _results(metrics: Collection[MetricOutcome], name: str) -> str:

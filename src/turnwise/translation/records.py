@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from turnwise.audio.remote import url_of
 from turnwise.kernel.score import Unit
 
 UNIT = "sample"
@@ -21,9 +22,9 @@ OPERATIONS = ("latency_ms", "tokens", "cost")
 
 
 def is_there(path: Path | None) -> bool:
-    """Whether a recording is a file; a name that no file can have is none."""
+    """Whether a recording is a file, or a URL, which is looked at when it is read; a name no file can have is none."""
     try:
-        return path is not None and path.is_file()
+        return path is not None and (path.is_file() or url_of(path) is not None)
     except (OSError, ValueError):
         return False
 
@@ -74,6 +75,6 @@ class Sample:
         """What is kept to show the sample later."""
         texts: dict[str, Any] = {"source": self.source, "hypothesis": self.hypothesis}
         texts["references"] = [text for text in self.references if text is not None]
-        audio = {name: str(path) for name in AUDIO if (path := getattr(self, name)) is not None}
+        audio = {name: url_of(path) or str(path) for name in AUDIO if (path := getattr(self, name)) is not None}
         about = {"uuid": self.uuid, "segment_id": self.segment, "user_id": self.user, "language_pair": self.pair}
         return {**about, **{key: value for key, value in texts.items() if value not in (None, [])}, **audio}

@@ -13,7 +13,7 @@ import turnwise.translation.metrics  # noqa: F401  (registers the metrics)
 from turnwise.audio.cepstra import LITERATURE, convention_named
 from turnwise.audio.quality import dnsmos_name
 from turnwise.audio.quality import why_not as no_dnsmos
-from turnwise.engine.job import PROFILES, RunOptions
+from turnwise.engine.options import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import SPEC

@@ -1,4 +1,4 @@
-"""What every reader gives: dialogues by id, with the few facts that joining, planning and checking need.
+"""What every reader gives: dialogues by their place, with the few facts that joining, planning and checking need.
 
 A reader keeps facts for all dialogues and exchanges only for as long as someone looks at them.
 """
@@ -9,11 +9,13 @@ import hashlib
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Protocol
 
+from turnwise.dialogue.formats.facts import FactTable, IdTable, facts_of
 from turnwise.dialogue.formats.fields import SEE_FIELDS
 from turnwise.dialogue.records import CONTENT, Exchange, item_id
 from turnwise.kernel.errors import InputError, shorten
@@ -21,67 +23,22 @@ from turnwise.kernel.jsontext import JSONDecodeError, loads
 
 BOM = b"\xef\xbb\xbf"
 """What some editors put in front of UTF-8 text."""
+MOST_VALUES = 200_000
+"""So many different values of slots are counted one by one (about 40 MB)."""
+MORE_VALUES = f"slot values beyond the first {MOST_VALUES} different ones: rewrites.csv does not count them"
 
 
-@dataclass(slots=True)
-class Facts:
-    """What is known of a dialogue without holding its exchanges."""
-
-    exchanges: int = 0
-    ids: int = 0
-    """How many exchanges have a turn id."""
-    turns: int = 0
-    """Sum of the hashes of the turn ids: equal for the same set of ids in any order."""
-    states: int = 0
-    """How many exchanges carry a state."""
-    first_state: int | None = None
-    constant: bool = True
-    """Whether every state so far equals the first."""
-    empty: bool = True
-    """Whether every state so far is empty."""
-    goal: int | None = None
-    reward: int | None = None
-    """Fingerprints of what belongs to the dialogue as a whole."""
-    second: str | None = None
-    """Which of the two has another value on another exchange."""
-
-    @property
-    def with_ids(self) -> bool:
-        """Whether every exchange has a turn id."""
-        return self.ids == self.exchanges
-
-    def add(self, exchange: Exchange) -> None:
-        """Take one more exchange into account."""
-        self.exchanges += 1
-        if exchange.goal is not None:
-            self.goal = self._once("goal", self.goal, repr(exchange.goal))
-        if exchange.rewards is not None:
-            self.reward = self._once("reward", self.reward, repr(exchange.rewards))
-        if exchange.turn_id is not None:
-            self.ids += 1
-            self.turns += hash(exchange.turn_id)
-        if exchange.state is None:
-            return
-        self.states += 1
-        fingerprint = hash(frozenset((slot, str(value)) for slot, value in exchange.state.items()))
-        if self.first_state is None:
-            self.first_state = fingerprint
-        self.constant = self.constant and fingerprint == self.first_state
-        self.empty = self.empty and not exchange.state
-
-    def _once(self, name: str, known: int | None, text: str) -> int:
-        found = hash(text)
-        if known not in (None, found):
-            self.second = name
-        return found
+_content = attrgetter(*CONTENT)
 
 
 @dataclass(slots=True)
 class Tally:
     """What occurs in a file, counted while it is read."""
 
-    fields: Counter[str] = field(default_factory=Counter)
-    """How many exchanges carry each field."""
+    carried: Counter[tuple[bool, ...]] = field(default_factory=Counter)
+    """How many exchanges lack the same of `CONTENT`."""
+    measured: Counter[str] = field(default_factory=Counter)
+    """How many exchanges say what they took: latency, tokens, cost."""
     values: Counter[tuple[str, str]] = field(default_factory=Counter)
     """How often each slot has each value, as written."""
     metadata: set[str] = field(default_factory=set)
@@ -92,38 +49,66 @@ class Tally:
     acts: Counter[str] = field(default_factory=Counter)
     first: dict[str, str] = field(default_factory=dict)
     """Where each intent and act occurs first."""
+    known: set[str] = field(default_factory=set)
+    """The slots in `values`, once there are too many values to count them all."""
+
+    @property
+    def fields(self) -> Counter[str]:
+        """How many exchanges carry each field."""
+        found = Counter(self.measured)
+        for lacks, count in self.carried.items():
+            found.update({name: count for name, lacking in zip(CONTENT, lacks, strict=True) if not lacking})
+        return found
 
     def add(self, exchange: Exchange) -> None:
         """Take one more exchange into account."""
-        for name in CONTENT:
-            if getattr(exchange, name) is not None:
-                self.fields[name] += 1
-        self.fields.update(exchange.operations.keys())
+        self.carried[tuple([content is None for content in _content(exchange)])] += 1
+        for name in exchange.operations:
+            self.measured[name] += 1
         for names, counted in ((exchange.intents, self.intents), (exchange.acts, self.acts)):
             for name in names or ():
                 counted[name] += 1
                 if name not in self.first:
                     self.first[name] = item_id(exchange.dialogue_id, exchange.turn_id or "?")
         self.metadata.update(exchange.metadata)
+        values = self.values
         for slot, value in (exchange.state or {}).items():
-            if type(value) is str:
-                self.values[slot, value] += 1
-            else:
-                self.values.update((slot, one) for one in value)
+            for one in (value,) if type(value) is str else value:
+                if (slot, one) in values or len(values) < MOST_VALUES:
+                    values[slot, one] += 1
+                else:
+                    self._count_more(slot, one)
+
+    def _count_more(self, slot: str, value: str) -> None:
+        """A value when the table is full: only a slot that nobody has seen yet is still taken in."""
+        self.known = self.known or {known for known, _ in self.values}
+        if slot in self.known:
+            self.notes[MORE_VALUES] += 1
+        else:
+            self.known.add(slot)
+            self.values[slot, value] += 1
 
 
 class Dialogues(Protocol):
-    """A file of dialogues."""
+    """A file of dialogues, each known by its place in the file."""
 
     path: Path
     format: str
     sha256: str
-    facts: dict[str, Facts]
-    """By dialogue id, in the order of the file."""
+    facts: FactTable
+    index: IdTable
     tally: Tally
 
+    def at(self, places: Iterable[int]) -> Iterator[list[Exchange]]:
+        """The exchanges of some dialogues, each in their order."""
+        ...
+
+    def ids(self, places: Iterable[int] | None = None) -> Iterator[str]:
+        """The ids of some dialogues, or of all."""
+        ...
+
     def exchanges(self, dialogue_id: str) -> list[Exchange]:
-        """The exchanges of a dialogue in their order."""
+        """The exchanges of one dialogue."""
         ...
 
 
@@ -136,7 +121,9 @@ class HeldDialogues:
     sha256: str
     held: Mapping[str, list[Exchange]]
     tally: Tally = field(default_factory=Tally)
-    facts: dict[str, Facts] = field(default_factory=dict)
+    facts: FactTable = field(default_factory=FactTable)
+    index: IdTable = field(default_factory=IdTable)
+    names: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not self.held:
@@ -147,29 +134,51 @@ class HeldDialogues:
                 expected="at least one dialogue",
                 remedy=SEE_FIELDS,
             )
+        self.names = list(self.held)
         for dialogue_id, exchanges in self.held.items():
-            facts = self.facts[dialogue_id] = Facts()
+            self.facts.put(self.index.add(dialogue_id), facts_of(exchanges))
             for exchange in exchanges:
-                facts.add(exchange)
                 self.tally.add(exchange)
+
+    def at(self, places: Iterable[int]) -> Iterator[list[Exchange]]:
+        """The exchanges of some dialogues, each in their order."""
+        return (self.held[self.names[place]] for place in places)
+
+    def ids(self, places: Iterable[int] | None = None) -> Iterator[str]:
+        """The ids of some dialogues, or of all."""
+        return iter(self.names) if places is None else (self.names[place] for place in places)
 
     def exchanges(self, dialogue_id: str) -> list[Exchange]:
         """The exchanges of a dialogue in their order."""
         return self.held[dialogue_id]
 
 
-def without_annotations(predictions: Dialogues) -> HeldDialogues:
+class Unannotated:
     """References that say nothing but which exchanges there are: a reward needs no others."""
-    held = {
-        dialogue_id: [
-            Exchange(dialogue_id=e.dialogue_id, turn_id=e.turn_id) for e in predictions.exchanges(dialogue_id)
-        ]
-        for dialogue_id in predictions.facts
-    }
-    ids = sorted(predictions.facts)
-    return HeldDialogues(
-        predictions.path, predictions.format, hashlib.sha256("\n".join(ids).encode()).hexdigest(), held
-    )
+
+    def __init__(self, predictions: Dialogues) -> None:
+        self.path, self.format = predictions.path, predictions.format
+        self.sha256 = hashlib.sha256("\n".join(sorted(predictions.ids())).encode()).hexdigest()
+        self.facts = predictions.facts.without_states()
+        self.index = predictions.index
+        self.tally = Tally()
+        self._predictions = predictions
+
+    def at(self, places: Iterable[int]) -> Iterator[list[Exchange]]:
+        """The exchanges of some dialogues, each in their order."""
+        return map(_bare, self._predictions.at(places))
+
+    def ids(self, places: Iterable[int] | None = None) -> Iterator[str]:
+        """The ids of some dialogues, or of all."""
+        return self._predictions.ids(places)
+
+    def exchanges(self, dialogue_id: str) -> list[Exchange]:
+        """The exchanges of a dialogue in their order."""
+        return _bare(self._predictions.exchanges(dialogue_id))
+
+
+def _bare(exchanges: list[Exchange]) -> list[Exchange]:
+    return [Exchange(dialogue_id=exchange.dialogue_id, turn_id=exchange.turn_id) for exchange in exchanges]
 
 
 def read_json(path: Path) -> tuple[Any, str]:

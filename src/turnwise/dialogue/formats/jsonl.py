@@ -8,47 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sys
 from array import array
 from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
-from turnwise.dialogue.formats.base import BOM, Facts, HeldDialogues, Tally, broken_json, missing_file
-from turnwise.dialogue.formats.fields import (
-    SEE_FIELDS,
-    acts_and_slots,
-    goals_from,
-    nested_state,
-    real_intents,
-    slot_pairs,
-    text_or_none,
-    texts,
-    wrong_type,
-)
-from turnwise.dialogue.records import ACTIONS, OPERATIONS, Exchange
-from turnwise.kernel.errors import InputError, near_misses, shorten
+from turnwise.dialogue.formats.base import BOM, HeldDialogues, Tally, broken_json, missing_file
+from turnwise.dialogue.formats.exchange import exchange_from
+from turnwise.dialogue.formats.facts import Facts, FactTable, IdTable, facts_of
+from turnwise.dialogue.formats.fields import SEE_FIELDS
+from turnwise.dialogue.records import Exchange
+from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import JSONDecodeError, dumps, loads
 
 NAME = "jsonl"
-_KNOWN = {
-    "dialogue_id",
-    "turn_id",
-    "user",
-    "response",
-    "domain",
-    "intents",
-    "acts",
-    "spans",
-    "state",
-    "requested",
-    "action",
-    "booked",
-    "goal",
-    "reward",
-    "metadata",
-    *OPERATIONS,
-}
+MOST_OPEN = 1_000
+"""Dialogues whose lines are mixed are remembered for so many others; later ones are read again."""
 
 
 class JsonlDialogues:
@@ -58,33 +35,58 @@ class JsonlDialogues:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.facts: dict[str, Facts] = {}
+        self.facts = FactTable()
+        self.index = IdTable()
         self.tally = Tally()
-        self._lines: dict[str, array[int]] = {}
-        """Per dialogue, flat: byte offset, line number and length in lines of each stretch of its lines."""
+        self._lines = Stretches()
         self._names: dict[tuple[str, str], str] = {}
-        self._scattered: dict[str, set[str]] = {}
         self.sha256 = self._index()
+
+    def at(self, places: Iterable[int]) -> Iterator[list[Exchange]]:
+        """The exchanges of some dialogues, each in the order of the file."""
+        with self._opened() as file:
+            for place in places:
+                yield self._read(file, place)
+
+    def ids(self, places: Iterable[int] | None = None) -> Iterator[str]:
+        """The ids of some dialogues, or of all."""
+        with self._opened() as file:
+            for place in range(len(self.facts)) if places is None else places:
+                offset, number, _ = next(self._lines.of(place))
+                file.seek(offset)
+                yield self._parse(file.readline(), number, None).dialogue_id
 
     def exchanges(self, dialogue_id: str) -> list[Exchange]:
         """The exchanges of a dialogue, in the order of the file."""
-        places = self._lines[dialogue_id]
-        found = []
+        place = self.index.find(dialogue_id)
+        if place < 0:
+            raise KeyError(dialogue_id)
+        return next(self.at([place]))
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
         try:
             with self.path.open("rb") as file:
                 if _file_state(file) != self._state:
                     raise changed_file(self.path)
-                for offset, first, lines in zip(places[::3], places[1::3], places[2::3], strict=True):
-                    file.seek(offset)
-                    found += [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
+                yield file
         except OSError as error:
             raise missing_file(self.path, error) from error
+
+    def _read(self, file: IO[bytes], place: int) -> list[Exchange]:
+        found: list[Exchange] = []
+        for offset, first, lines in self._lines.of(place):
+            file.seek(offset)
+            found += [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
+        names = {exchange.dialogue_id for exchange in found}
+        if len(names) != 1:
+            raise same_fingerprint(self.path, names)
         return found
 
     def _index(self) -> str:
         sha256 = hashlib.sha256()
-        seen: set[str] = set()
-        last: str | None = None
+        recent: dict[int, _Open] = {}
+        now: _Open | None = None
         offset = 0
         try:
             with self.path.open("rb") as file:
@@ -93,14 +95,16 @@ class JsonlDialogues:
                     sha256.update(line)
                     if line.removeprefix(BOM).strip():
                         exchange = self._parse(line, number, self.tally.notes)
-                        if exchange.dialogue_id != last:
-                            last = exchange.dialogue_id
-                            seen = self._known_turns(last)
-                        self._add(exchange, offset, number, seen)
+                        if now is None or exchange.dialogue_id != now.dialogue_id:
+                            now = self._turn_to(exchange.dialogue_id, now, recent)
+                        now.facts.add(exchange)
+                        check_turn(exchange, now.facts, now.turns, f"{self.path}, line {number}")
+                        self._lines.add(now.place, offset, number)
+                        self.tally.add(exchange)
                     offset += len(line)
         except OSError as error:
             raise missing_file(self.path, error) from error
-        if not self.facts:
+        if now is None:
             raise InputError(
                 "the file has no exchange",
                 where=str(self.path),
@@ -108,30 +112,26 @@ class JsonlDialogues:
                 expected="one JSON object per line",
                 remedy=SEE_FIELDS,
             )
+        self.facts.put(now.place, now.facts)
         return sha256.hexdigest()
 
-    def _known_turns(self, dialogue_id: str) -> set[str]:
-        """The turn ids a dialogue has so far: none, unless its lines are scattered over the file."""
-        if dialogue_id not in self.facts:
-            return set()
-        if dialogue_id not in self._scattered:  # read again once; from now on they are remembered
-            self._scattered[dialogue_id] = self._turns(dialogue_id)
-        return self._scattered[dialogue_id]
-
-    def _turns(self, dialogue_id: str) -> set[str]:
-        return {exchange.turn_id for exchange in self.exchanges(dialogue_id) if exchange.turn_id is not None}
-
-    def _add(self, exchange: Exchange, offset: int, number: int, seen: set[str]) -> None:
-        dialogue_id = exchange.dialogue_id
-        facts = self.facts.setdefault(dialogue_id, Facts())
-        places = self._lines.setdefault(dialogue_id, array("q"))
-        facts.add(exchange)
-        check_turn(exchange, facts, seen, f"{self.path}, line {number}")
-        if places and places[-2] + places[-1] == number:
-            places[-1] += 1
-        else:
-            places.extend((offset, number, 1))
-        self.tally.add(exchange)
+    def _turn_to(self, dialogue_id: str, last: _Open | None, recent: dict[int, _Open]) -> _Open:
+        """The dialogue that the next line belongs to; `recent` are those whose lines may still go on."""
+        if last is not None:
+            self.facts.put(last.place, last.facts)
+            recent[last.place] = last
+            if len(recent) > MOST_OPEN:
+                del recent[next(iter(recent))]
+        place = self.index.find(dialogue_id)
+        if place < 0:
+            return _Open(dialogue_id, self.index.add(dialogue_id), Facts(), set())
+        if (known := recent.pop(place, None)) is None:
+            (exchanges,) = self.at([place])
+            turns = {exchange.turn_id for exchange in exchanges if exchange.turn_id is not None}
+            known = _Open(exchanges[0].dialogue_id, place, facts_of(exchanges), turns)
+        if known.dialogue_id != dialogue_id:
+            raise same_fingerprint(self.path, {known.dialogue_id, dialogue_id})
+        return known
 
     def _parse(self, line: bytes, number: int, notes: Counter[str] | None) -> Exchange:
         where = f"{self.path}, line {number}"
@@ -140,6 +140,61 @@ class JsonlDialogues:
         except JSONDecodeError as error:
             raise broken_json(error, str(self.path), line, number - 1) from error
         return exchange_from(raw, where, self._names, notes)
+
+
+class _Open(NamedTuple):
+    """A dialogue while its lines are read."""
+
+    dialogue_id: str
+    place: int
+    facts: Facts
+    turns: set[str]
+    """The turn ids so far."""
+
+
+class Stretches:
+    """Where the lines of each dialogue are: byte offset, line number and length in lines of each stretch of them."""
+
+    def __init__(self) -> None:
+        self._offsets = array("q")
+        self._numbers = array("q")
+        self._lengths = array("I")
+        self._more: dict[int, array[int]] = {}
+        """Flat, for dialogues whose lines are scattered over the file."""
+
+    def add(self, place: int, offset: int, number: int) -> None:
+        """One more line of a dialogue."""
+        if place == len(self._offsets):
+            self._offsets.append(offset)
+            self._numbers.append(number)
+            self._lengths.append(1)
+        elif (more := self._more.get(place)) is not None:
+            if more[-2] + more[-1] == number:
+                more[-1] += 1
+            else:
+                more.extend((offset, number, 1))
+        elif self._numbers[place] + self._lengths[place] == number:
+            self._lengths[place] += 1
+        else:
+            self._more[place] = array("q", (offset, number, 1))
+
+    def of(self, place: int) -> Iterator[tuple[int, int, int]]:
+        """The stretches of a dialogue, in the order of the file."""
+        yield self._offsets[place], self._numbers[place], self._lengths[place]
+        more = self._more.get(place)
+        if more is not None:
+            yield from zip(more[::3], more[1::3], more[2::3], strict=True)
+
+
+def same_fingerprint(path: Path, names: set[str]) -> InputError:
+    """The error for the one pair of ids in 10^19 that cannot be told apart."""
+    return InputError(
+        "two dialogue ids have the same fingerprint",
+        where=str(path),
+        found=", ".join(sorted(names)),
+        expected="ids that can be told apart by 64 bits",
+        remedy="give one of the two another id, on both sides",
+    )
 
 
 def _file_state(file: IO[bytes]) -> tuple[int, ...]:
@@ -227,139 +282,3 @@ def _checked_bytes(exchange: Exchange, where: str) -> bytes:
             expected="text, numbers, lists and dictionaries",
             remedy=SEE_FIELDS,
         ) from error
-
-
-def exchange_from(
-    raw: Any, where: str, names: dict[tuple[str, str], str] | None = None, notes: Counter[str] | None = None
-) -> Exchange:
-    """An exchange from its JSON object, every field checked; unknown columns become metadata and are noted."""
-    if not isinstance(raw, dict):
-        raise InputError(
-            "an exchange is not a JSON object", where=where, found=shorten(raw), expected="{...}", remedy=SEE_FIELDS
-        )
-    domains = texts(raw.get("domain"), where, "domain")
-    booked = texts(raw.get("booked"), where, "booked")
-    state, goal = raw.get("state"), raw.get("goal")
-    acts, act_slots = acts_and_slots(raw.get("acts"), where)
-    action, action_domain = _action(raw.get("action"), where)
-    return Exchange(
-        dialogue_id=_id(raw, "dialogue_id", where) or _missing_id(where, raw),
-        turn_id=_id(raw, "turn_id", where),
-        domains=None if domains is None else tuple(domain.strip().lower() for domain in domains if domain.strip()),
-        state=None if state is None else nested_state(state, where, {} if names is None else names),
-        action=action,
-        action_domain=action_domain,
-        operations={name: _number(raw[name], where, name) for name in OPERATIONS if raw.get(name) is not None},
-        metadata=_metadata(raw, where, notes),
-        user=text_or_none(raw.get("user"), where, "user"),
-        response=text_or_none(raw.get("response"), where, "response"),
-        intents=real_intents(texts(raw.get("intents"), where, "intents")),
-        acts=acts,
-        act_slots=act_slots,
-        spans=_spans(raw.get("spans"), where),
-        requested=texts(raw.get("requested"), where, "requested"),
-        booked=None if booked is None else tuple(domain.strip().lower() for domain in booked),
-        goal=None if goal is None else goals_from(goal, where),
-        rewards=_rewards(raw.get("reward"), where),
-    )
-
-
-def _id(raw: dict[str, Any], name: str, where: str) -> str | None:
-    value = raw.get(name)
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, str | int):
-        raise wrong_type(where, name, value, "text or a whole number")
-    text = str(value)
-    if not text.strip() or "\x00" in text:
-        raise InputError(
-            f"field {name!r} is empty or has a NUL character",
-            where=where,
-            found=shorten(value),
-            expected="readable text",
-            remedy=SEE_FIELDS,
-        )
-    return text
-
-
-def _missing_id(where: str, raw: dict[str, Any]) -> str:
-    found = ", ".join(list(raw)[:8]) or "an empty object"
-    raise InputError(
-        "field 'dialogue_id' is missing",
-        where=where,
-        found=found,
-        expected="text or a whole number",
-        remedy=SEE_FIELDS,
-    )
-
-
-def _action(value: Any, where: str) -> tuple[str | None, str | None]:
-    """One of the actions, and the domain it names: `book_hotel`, `find_train`; `request_info` names none."""
-    text = text_or_none(value, where, "action")
-    if text is None:
-        return None, None
-    first, _, rest = text.strip().lower().partition("_")
-    action = "search" if first == "find" else first
-    if action not in ACTIONS:
-        raise InputError(
-            "field 'action' has an unknown value",
-            where=where,
-            found=shorten(text),
-            expected=" | ".join(ACTIONS),
-            remedy=near_misses(text, ACTIONS) or SEE_FIELDS,
-        )
-    return action, rest if rest not in ("", "info") else None
-
-
-def _spans(raw: Any, where: str) -> tuple[tuple[str, str], ...] | None:
-    """`[[slot, value], ...]` or `[{"slot": ..., "value": ...}, ...]`."""
-    if raw is None:
-        return None
-    if not isinstance(raw, list):
-        raise wrong_type(where, "spans", raw, "a list of [slot, value] pairs")
-    pairs = [[span.get("slot"), span.get("value")] if isinstance(span, dict) else span for span in raw]
-    return tuple(slot_pairs(pairs, where, "spans"))
-
-
-def _rewards(raw: Any, where: str) -> tuple[float, ...] | None:
-    """One number, or one per trial."""
-    if raw is None:
-        return None
-    rewards = tuple(_number(one, where, "reward") for one in (raw if isinstance(raw, list) else [raw]))
-    if max(rewards, default=0) > 1:
-        raise InputError(
-            "field 'reward' is out of range",
-            where=where,
-            found=shorten(raw),
-            expected="between 0 (failed) and 1 (solved)",
-            remedy="divide by the highest reward there is",
-        )
-    return rewards
-
-
-def _number(value: Any, where: str, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise wrong_type(where, name, value, "a number")
-    if not 0 <= value <= sys.float_info.max:
-        raise InputError(
-            f"field {name!r} is out of range",
-            where=where,
-            found=shorten(value),
-            expected="0 or more, finite",
-            remedy="leave it out where it is not known",
-        )
-    return float(value)
-
-
-def _metadata(raw: dict[str, Any], where: str, notes: Counter[str] | None) -> dict[str, str]:
-    given = raw.get("metadata") or {}
-    if not isinstance(given, dict):
-        raise wrong_type(where, "metadata", given, "an object of texts")
-    others = {name: value for name, value in raw.items() if name not in _KNOWN}
-    scalars = {name: value for name, value in {**given, **others}.items() if isinstance(value, str | int | float)}
-    if notes is not None:
-        for name in (name for name in others if name in scalars):
-            notes[f"column {name!r} is not a field of an exchange; it is kept as metadata to slice by"] += 1
-        for name in (name for name in {**given, **others} if name not in scalars):
-            notes[f"column {name!r} is left out: it is not text or a number"] += 1
-    return {name: str(value) for name, value in scalars.items()}

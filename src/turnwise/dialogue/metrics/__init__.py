@@ -24,6 +24,7 @@ METRICS = {
     "inform": "turnwise.dialogue.metrics.inform:Inform",
     "success": "turnwise.dialogue.metrics.inform:Success",
     "task_reward": "turnwise.dialogue.metrics.task_reward:TaskReward",
+    "response_quality": "turnwise.dialogue.metrics.response_quality:ResponseQuality",
     "system_latency_ms": "turnwise.dialogue.metrics.operations:SystemLatency",
     "system_tokens": "turnwise.dialogue.metrics.operations:SystemTokens",
     "system_cost": "turnwise.dialogue.metrics.operations:SystemCost",

@@ -1,5 +1,7 @@
 """Full-Duplex-Bench, 1.0 and 1.5: a folder per sample with what the user said, what the agent said, and its words.
 
+Version 1.5 has transcripts of both sides, once more without the disturbance, for a judge to compare.
+
 The recordings may be missing where a transcript is there: then the agent's speech is its words, and the user's is not
 known.
 """
@@ -12,7 +14,7 @@ from typing import Any
 from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, settled
 from turnwise.duplex.formats.files import list_in, object_in, read_json, text_in
 from turnwise.duplex.formats.listing import Listing, audio_head
-from turnwise.duplex.formats.transcripts import read_words, span_of
+from turnwise.duplex.formats.transcripts import read_shown, read_words, span_of
 from turnwise.duplex.records import INTERRUPTION, PAUSE, TASK, TURN, Label, Timeline, kind_named
 from turnwise.kernel.errors import InputError
 
@@ -25,6 +27,8 @@ METADATA = "metadata.json"
 OVERLAPS = ("user_interruption", "user_backchannel", "talking_to_other", "background_speech")
 TASKS = (*OVERLAPS, "pause_handling", "turn_taking", "backchannel")
 _FILES = (INPUT, OUTPUT, WORDS, *KINDS, METADATA)
+SHOWN = USER_WORDS, CLEAN_USER, CLEAN_AGENT = "input.json", "clean_input.json", "clean_output.json"
+"""Transcripts that only a judge reads."""
 
 
 def looks_like(found: Listing) -> bool:
@@ -40,10 +44,14 @@ def read(found: Listing) -> Conversations:
 def _samples(found: Listing) -> dict[str, set[str]]:
     """The folders that hold a sample, with what they have of it: at least two files, or it is something else."""
     folders: dict[str, set[str]] = {}
-    for path in found.having(*_FILES):
+    for path in found.having(*_FILES, *SHOWN):
         folder, _, name = path.rpartition("/")
         folders.setdefault(folder, set()).add(name)
-    return {folder: files for folder, files in folders.items() if len(files) > 1 and files & {INPUT, OUTPUT, WORDS}}
+    return {
+        folder: files
+        for folder, files in folders.items()
+        if len(files.difference(SHOWN)) > 1 and files & {INPUT, OUTPUT, WORDS}
+    }
 
 
 class FullDuplexBench(FileConversations[Entry]):
@@ -61,7 +69,7 @@ class FullDuplexBench(FileConversations[Entry]):
                 remedy="check the path, or use another --format",
             )
         entries = [
-            Entry(found.key(folder), tuple(found.root / folder / name for name in _FILES if name in files))
+            Entry(found.key(folder), tuple(found.root / folder / name for name in [*_FILES, *SHOWN] if name in files))
             for folder, files in samples.items()
         ]
         super().__init__(found, entries)
@@ -94,6 +102,9 @@ class FullDuplexBench(FileConversations[Entry]):
                 key=entry.key,
                 labels=tuple(labels),
                 words=read_words(files[WORDS], notes, seconds) if WORDS in files else None,
+                user_words=read_shown(files.get(USER_WORDS), notes),
+                clean_user=read_shown(files.get(CLEAN_USER), notes),
+                clean_agent=read_shown(files.get(CLEAN_AGENT), notes),
                 seconds=seconds,
                 metadata={TASK: task},
                 audio=audio,

@@ -1,8 +1,8 @@
 """The full-duplex track of HumDial: `{language}/{category}/` with `0001_0001.wav` and `0001_0001_output.wav`.
 
-The first is the user's recording, the second the agent's. Beside them may lie the user's sentences, the agent's words,
-and what somebody says the agent did. Keys are spelt differently from file to file; what they share is the number at
-their end.
+The first is the user's recording, the second the agent's. Beside them may lie the user's sentences, the words of both
+sides, those of the recording without the disturbance, and what somebody says the agent did. Keys are spelt differently
+from file to file; what they share is the number at their end.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from turnwise.duplex.categories import CATEGORIES, category_named, language_name
 from turnwise.duplex.formats.base import Conversations, Entry, FileConversations, Tally
 from turnwise.duplex.formats.files import json_lines, list_in, text_in
 from turnwise.duplex.formats.listing import Listing, audio_head
-from turnwise.duplex.formats.transcripts import read_sentences, read_words
+from turnwise.duplex.formats.transcripts import read_sentences, read_shown, read_words
 from turnwise.duplex.records import Timeline
 from turnwise.kernel.errors import InputError, near_misses
 
@@ -24,6 +24,13 @@ NAME = "humdial"
 TAGS = "_content_tags.jsonl"
 BY_PRODUCT = "clean_"
 """How recordings begin that the challenge's own scripts make of others."""
+TRANSCRIPTS = {
+    "words": ("", "_output.json"),
+    "user_words": ("", ".json"),
+    "clean_user": (BY_PRODUCT, ".json"),
+    "clean_agent": (BY_PRODUCT, "_output.json"),
+}
+"""What stands before and after a recording's number in the names of its transcripts."""
 _RECORDING = re.compile(r"(\d+_\d+(?:_(?!output\b)[A-Za-z]+)?)(_output)?\.wav")
 _NUMBER = re.compile(r"(\d+_\d+(?:_[A-Za-z]+)?)$")
 
@@ -91,7 +98,8 @@ class HumDial(FileConversations[Recorded]):
 
     def _entry(self, folder: str, number: str, behaviour: str | None) -> Recorded:
         where = self._found.root / folder
-        beside = (where / f"{number}_sentence.json", where / f"{number}_output.json")
+        names = [f"{number}_sentence.json", *(before + number + after for before, after in TRANSCRIPTS.values())]
+        beside = [where / name for name in names]
         files = (where / f"{number}.wav", where / f"{number}_output.wav", *(one for one in beside if one.is_file()))
         key = self._found.key(f"{folder}/{number}" if folder else number)
         return Recorded(key, files, number, *self._places[folder], behaviour)
@@ -100,12 +108,17 @@ class HumDial(FileConversations[Recorded]):
         audio = entry.files[:2]
         notes: list[str] = []
         seconds = max(audio_head(path)[1] for path in audio)
-        beside = {path.name.removeprefix(entry.number): path for path in entry.files[2:]}
-        words, sentences = beside.get("_output.json"), beside.get("_sentence.json")
+        beside = {path.name: path for path in entry.files[2:]}
+        sentences = beside.get(f"{entry.number}_sentence.json")
+        said = {side: beside.get(before + entry.number + after) for side, (before, after) in TRANSCRIPTS.items()}
+        words = said["words"]
         return Timeline(
             key=entry.key,
             sentences=read_sentences(sentences, notes) if sentences else None,
             words=read_words(words, notes, seconds) if words else None,
+            user_words=read_shown(said["user_words"], notes),
+            clean_user=read_shown(said["clean_user"], notes),
+            clean_agent=read_shown(said["clean_agent"], notes),
             behaviour=entry.behaviour,
             seconds=seconds,
             language=entry.language,

@@ -19,6 +19,7 @@ UNTIMED = "words without a time got it from their neighbours"
 UNSORTED_WORDS = "words of the agent were not in order and were sorted"
 UNSORTED_SENTENCES = "sentences of the user were not in order and were sorted"
 OVERLAPPING_SENTENCES = "sentences of the user overlap"
+UNREADABLE = "a transcript for the judge could not be read and was left out"
 
 
 def read_words(path: Path, notes: list[str], seconds: float | None = None) -> tuple[Segment, ...]:
@@ -39,6 +40,15 @@ def read_words(path: Path, notes: list[str], seconds: float | None = None) -> tu
         words.append(Segment(*ordered(start, end, here), text_in(chunks[place].get("text"), here, "text")))
         before = end
     return _sorted(words, notes, UNSORTED_WORDS)
+
+
+def read_shown(path: Path | None, notes: list[str]) -> tuple[Segment, ...] | None:
+    """The words of a transcript that only a judge reads: without it everything else can still be measured."""
+    try:
+        return None if path is None else read_words(path, [])
+    except InputError:
+        _note(notes, UNREADABLE)
+        return None
 
 
 def read_sentences(path: Path, notes: list[str]) -> tuple[Segment, ...]:

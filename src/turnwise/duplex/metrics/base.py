@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from turnwise.duplex.batch import DuplexBatch, Talk
-from turnwise.duplex.cases import FILE_MISSING, INPUTS_MISSING, Case, Fact, conversation_unit
+from turnwise.duplex.cases import FILE_MISSING, INPUTS_MISSING, RESPOND, RESUME, Case, Fact, conversation_unit
 from turnwise.duplex.records import CATEGORY, LANGUAGE
 from turnwise.kernel.metric import SPEC, TURNWISE, Metric, Output
 from turnwise.kernel.rollup import MACRO, MEAN, P50, P90, P95, Rollup, mean, pool
@@ -21,6 +21,8 @@ LEVEL = "level"
 CATEGORIES, CONVERSATIONS, RECORDINGS = "categories", "conversations", "recordings"
 """What a case is: the average of a category, a conversation of a known category, or any conversation."""
 AVERAGES_ONLY = "only the averages of the categories are known"
+FACT_OF_LABELS = (RESPOND, RESUME)
+LABEL = "label"
 DELAYS_ONLY = "only the average delay of each category is known"
 
 POOLED = Rollup("pooled", (pool(),), primary=True)
@@ -60,9 +62,9 @@ class CaseMetric(Metric):
             if not self.asks(case):
                 continue
             for output, names in self.facts.items():
-                fact = next((case.facts[name] for name in names if name in case.facts), None)
-                if fact is not None:
-                    yield case.unit, output, self.judged(output, fact)
+                name = next((name for name in names if name in case.facts), None)
+                if name is not None:
+                    yield case.unit, output, _whose(case, name, self.judged(output, case.facts[name]))
         for talk in batch.talks:
             if talk.unusable:
                 yield conversation_unit(talk.timeline), next(iter(self.facts)), skipped(talk.unusable)
@@ -99,6 +101,14 @@ class CaseMetric(Metric):
     def rollups(self, output: Output) -> tuple[Rollup, ...]:
         """The roll-ups of an output in this run."""
         raise NotImplementedError
+
+
+def _whose(case: Case, fact: str, found: Measurement) -> Measurement:
+    """What is made of a judge's label is the judge's; where the judge gave none, that is why nothing is found."""
+    if case.opinion is None or fact not in FACT_OF_LABELS:
+        return found
+    own = case.opinion.found
+    return own if own.label is None else found._replace(source=own.source, rater=own.rater, evidence={LABEL: own.label})
 
 
 def over_files(first: Any, digits: int | None) -> Rollup:

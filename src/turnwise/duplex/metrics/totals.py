@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from turnwise.duplex.cases import PART, REJECT, RESPOND, RESUME, SILENT, Fact
+from turnwise.duplex.categories import Measured
 from turnwise.duplex.metrics import ROOM
 from turnwise.duplex.metrics.base import BY_FILE, CATEGORIES, OWN, CaseMetric, over_files
+from turnwise.duplex.metrics.labels import LabelMetric
 from turnwise.duplex.records import CATEGORY, CONVERSATION
 from turnwise.kernel.metric import MetricSpec, Output
 from turnwise.kernel.rollup import MEAN, MICRO_SECOND, Rollup, mean
@@ -15,11 +17,12 @@ from turnwise.kernel.score import Measurement, not_applicable
 HUMDIAL = "HumDial challenge, track 2: the scoring document"
 
 
-class InterruptionTotal(CaseMetric):
+class InterruptionTotal(LabelMetric, CaseMetric):
     """The share of interruptions that were answered, averaged over five categories in two languages, times 100."""
 
     facts: ClassVar = {"value": (RESPOND,)}
     scale = 100.0
+    of_measured = (Measured.RESPOND,)
     spec: ClassVar[MetricSpec] = MetricSpec(
         room=ROOM,
         name="interruption_total_score",
@@ -42,11 +45,12 @@ class InterruptionTotal(CaseMetric):
         return (primary,) if self.level == CATEGORIES else (primary, MICRO_SECOND)
 
 
-class RejectionTotal(CaseMetric):
+class RejectionTotal(LabelMetric, CaseMetric):
     """How often the agent ignores what is not meant for it: four parts, each averaged over two languages."""
 
     facts: ClassVar = {"value": (RESUME, REJECT)}
     scale = 100.0
+    of_measured = (Measured.RESUME,)
     spec: ClassVar[MetricSpec] = MetricSpec(
         room=ROOM,
         name="rejection_total_score",

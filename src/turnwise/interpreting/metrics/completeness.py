@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import ClassVar
 
+from turnwise.interpreting.expected import KEPT, expected_words
 from turnwise.interpreting.metrics.base import TurnMetric, declared
 from turnwise.interpreting.metrics.error_rates import NO_EXPECTED_TEXT, NO_TEXT
 from turnwise.interpreting.records import TURN
@@ -15,7 +16,6 @@ from turnwise.interpreting.summaries import TurnSummary
 from turnwise.kernel.metric import MetricSpec, Output
 from turnwise.kernel.rollup import MEAN, Rollup, pool
 from turnwise.kernel.score import Measurement, measured, not_applicable, skipped
-from turnwise.kernel.text import spoken_words
 
 NO_CONTENT = "the expected text has no content words"
 MOST_NAMED = 20
@@ -32,9 +32,10 @@ def function_words(language: str | None) -> frozenset[str]:
     return frozenset(known.get((language or "").lower().replace("_", "-").partition("-")[0], "").split())
 
 
+@lru_cache(KEPT)
 def content_words(text: str, language: str | None) -> Counter[str]:
-    """The words of a text that carry its content; all of them where nothing else is left."""
-    words = Counter(spoken_words(text))
+    """The words of an expected text that carry its content; all of them where nothing else is left."""
+    words = Counter(expected_words(text))
     content = Counter({word: count for word, count in words.items() if word not in function_words(language)})
     return content or words
 
@@ -62,7 +63,7 @@ class Completeness(TurnMetric):
         elif not summary.texts and summary.has_audio:
             yield "value", skipped(NO_TEXT)
         else:
-            missing = expected - Counter(spoken_words(summary.text))
+            missing = expected - Counter(summary.words)
             found = expected.total() - missing.total()
             named = list(missing.elements())[:MOST_NAMED]
             yield "value", measured((float(found), float(expected.total())), evidence={"missing": named})

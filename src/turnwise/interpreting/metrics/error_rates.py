@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import ClassVar
 
 from rapidfuzz.distance import Levenshtein
 
+from turnwise.interpreting.expected import expected_form, expected_words
 from turnwise.interpreting.metrics.base import TurnMetric, declared
 from turnwise.interpreting.records import TURN
 from turnwise.interpreting.summaries import TurnSummary
 from turnwise.kernel.metric import Direction, MetricSpec, Output, Parameter
 from turnwise.kernel.rollup import MEAN, Rollup, pool
 from turnwise.kernel.score import Measurement, measured, not_applicable, skipped
-from turnwise.kernel.text import spoken_form, spoken_words
 
 SPOKEN, NONE = "spoken", "none"
 NORMALISER = Parameter(
@@ -34,11 +35,15 @@ def _rate(words: str) -> tuple[Output, ...]:
 class _ErrorRate(TurnMetric):
     """Edits from the expected text to the one that came, over the length of the expected text."""
 
-    def counted(self, text: str) -> Sequence[str]:
-        """What is counted: words or characters."""
+    def expected(self, text: str) -> Sequence[str]:
+        """What is counted of an expected text: words or characters."""
         raise NotImplementedError(f"{type(self).__name__} does not say what it counts")
 
-    @property
+    def came(self, summary: TurnSummary) -> Sequence[str]:
+        """The same of the text that came."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what it counts")
+
+    @cached_property
     def is_spoken(self) -> bool:
         """Whether case and punctuation are left out."""
         return bool(self.settings.values["normaliser"] == SPOKEN)
@@ -49,7 +54,7 @@ class _ErrorRate(TurnMetric):
         if expected_text is None:
             yield "value", not_applicable(NO_EXPECTED_TEXT)
             return
-        expected, found = self.counted(expected_text), self.counted(summary.text)
+        expected, found = self.expected(expected_text), self.came(summary)
         evidence = {"text": summary.text, "expected": expected_text, "attribution": summary.method}
         if not expected:
             came = Measurement((1.0, 1.0), reason=TEXT_CAME, evidence=evidence)
@@ -74,9 +79,13 @@ class WordErrorRate(_ErrorRate):
         source="Levenshtein (1966)",
     )
 
-    def counted(self, text: str) -> Sequence[str]:
+    def expected(self, text: str) -> Sequence[str]:
         """Words; characters of scripts without spaces."""
-        return spoken_words(text) if self.is_spoken else text.split()
+        return expected_words(text) if self.is_spoken else text.split()
+
+    def came(self, summary: TurnSummary) -> Sequence[str]:
+        """The same."""
+        return summary.words if self.is_spoken else summary.text.split()
 
 
 class CharacterErrorRate(_ErrorRate):
@@ -92,6 +101,10 @@ class CharacterErrorRate(_ErrorRate):
         source="Levenshtein (1966)",
     )
 
-    def counted(self, text: str) -> Sequence[str]:
+    def expected(self, text: str) -> Sequence[str]:
         """Characters, spaces among them."""
-        return spoken_form(text) if self.is_spoken else " ".join(text.split())
+        return expected_form(text) if self.is_spoken else " ".join(text.split())
+
+    def came(self, summary: TurnSummary) -> Sequence[str]:
+        """The same."""
+        return summary.spoken if self.is_spoken else " ".join(summary.text.split())

@@ -35,12 +35,12 @@ class LagMetric(Metric):
             if not batch.wants(heard, self.spec.name)
             for one in batch.emitted_in(heard)
         }
+        outputs = [output.name for output in self.spec.outputs]
         for emitted in batch.emitted:
-            for output in self.spec.outputs:
-                if emitted.unit.id in unwanted:
-                    yield emitted.unit, output.name, not_applicable(NOT_WANTED)
-                else:
-                    yield emitted.unit, output.name, self.judge(emitted, output.name)
+            unit = emitted.unit
+            is_wanted = not unwanted or unit.id not in unwanted
+            for output in outputs:
+                yield unit, output, self.judge(emitted, output) if is_wanted else not_applicable(NOT_WANTED)
 
     def judge(self, emitted: Emitted, output: str) -> Measurement:
         """One output of one turn or instance."""

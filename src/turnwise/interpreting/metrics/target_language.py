@@ -56,7 +56,7 @@ def _detector() -> tuple[Any, frozenset[str]]:
 def languages_of(text: str) -> list[dict[str, Any]]:
     """The languages of a text with their shares, the largest first; empty where it cannot be told."""
     cld2, _ = _detector()
-    plain = "".join(c if c.isprintable() else " " for c in text)
+    plain = text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
     _, _, found = cld2.detect(plain, isPlainText=True)
     return [{"language": primary(code), "percent": percent} for _, code, percent, _ in found if code != _UNKNOWN_CODE]
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from turnwise.audio.remote import url_of
 from turnwise.engine.plan import Finding
 from turnwise.engine.rows import HeldRows, JsonLines, RowFile, Table, opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
@@ -207,7 +208,9 @@ def _text(value: Any, name: str, where: str, number: bool = False) -> str | None
 
 def _audio(found: Mapping[str, Any], name: str, where: str, folder: Path) -> Path | None:
     text = _text(found[name], name, where)
-    return folder / text if text and text.strip() else None
+    if not text or not text.strip():
+        return None
+    return Path(text) if url_of(text) else folder / text
 
 
 def _operations(found: Mapping[str, Any], where: str) -> dict[str, float]:

@@ -11,6 +11,7 @@ METRICS = {
     "chrf++": "turnwise.translation.metrics.chrf:ChrfPlusPlus",
     "ter": "turnwise.translation.metrics.ter:Ter",
     "comet": "turnwise.translation.metrics.comet:Comet",
+    "adequacy": "turnwise.translation.metrics.adequacy:Adequacy",
     "mcd": "turnwise.translation.metrics.mcd:MelCepstralDistance",
     "blaser": "turnwise.translation.metrics.blaser:Blaser",
     "asr_bleu": "turnwise.translation.metrics.asr:AsrBleu",

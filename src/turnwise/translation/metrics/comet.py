@@ -11,7 +11,7 @@ from turnwise.kernel.score import Measurement, failed, measured, not_applicable,
 from turnwise.translation import bands
 from turnwise.translation.batch import SampleBatch
 from turnwise.translation.comet import CometScorer, Inputs, load_comet
-from turnwise.translation.comet_files import NotAvailable
+from turnwise.translation.comet_files import NotAvailable, describe
 from turnwise.translation.metrics import ROOM
 from turnwise.translation.metrics.base import (
     MEAN_ONLY,
@@ -61,6 +61,10 @@ class Comet(Metric):
                 yield sample.unit, "value", one
             else:
                 yield sample.unit, "value", measured((next(scores),), evidence=_evidence(model, one))
+
+    def models(self) -> dict[str, str]:
+        """The weights on this machine, to be compared with those on another."""
+        return {"weights": describe(self.settings.context.get("comet_model", DEFAULT_MODEL))}
 
     def _inputs(self, sample: Sample, model: CometScorer) -> Inputs | Measurement:
         """What the model reads, or why it cannot."""
