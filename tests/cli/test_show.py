@@ -125,7 +125,7 @@ def test_export_to_standard_output_and_to_a_file(cli: Cli, kept: tuple[str, str]
     db, run = kept
     printed = cli("export", run, "--db", db).out
     rows = list(csv.DictReader(io.StringIO(printed)))
-    # 4 state metrics, 10 outputs of routing and acts, 5 of policy and correctness, 3 operations, that there is no judge;
+    # 4 state metrics, 10 outputs of routing and acts, 5 of policy and correctness, 3 operations, no judge;
     # 2 of dialogues.
     assert len(rows) == 52 * (4 + 10 + 5 + 3 + 1) + 12 * 2
     cli("export", run, "--db", db, "--out", tmp_path / "x.csv")

@@ -13,6 +13,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from turnwise.kernel.threads import one_thread
 from turnwise.stats.leave_one_out import BoolArray, Bounds, FloatArray, IntArray, Spread, Value, spread
 from turnwise.stats.student import t_quantile
 
@@ -28,8 +29,8 @@ MANY_CLUSTERS = 100_000
 # Floats in one block of weights (2 MB), and of leave-one-out statistics (1 MB, of which there are ten at a time).
 BLOCK = 1 << 18
 LOT = 1 << 17
-# Bytes of weights that are worth keeping between calls: 4 MB.
-KEPT = 1 << 22
+# Bytes of weights that are worth keeping between calls: 32 MB, which is enough for 33,000 clusters.
+KEPT = 1 << 25
 
 _NORMAL = NormalDist()
 
@@ -64,9 +65,10 @@ class Resampler:
         flat = totals.reshape(self.clusters, -1)
         drawn = np.empty((self.resamples, flat.shape[1]))
         start = 0
-        for weights in self.blocks():
-            np.matmul(weights, flat, out=drawn[start : start + len(weights)])
-            start += len(weights)
+        with one_thread():
+            for weights in self.blocks():
+                np.matmul(weights, flat, out=drawn[start : start + len(weights)])
+                start += len(weights)
         return drawn.reshape(self.resamples, *totals.shape[1:])
 
     def blocks(self) -> Iterator[FloatArray]:

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
-from turnwise.engine.executors.blas import one_thread
 from turnwise.engine.measure import ITEM_COLUMN, Workload
 from turnwise.kernel.errors import TurnwiseError
 from turnwise.kernel.score import Unit
+from turnwise.kernel.threads import one_thread
 from turnwise.store.run import BatchRows
 
 TARGET_S = 0.7

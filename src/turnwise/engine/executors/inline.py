@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from turnwise.engine.executors.blas import one_thread
+from turnwise.kernel.threads import one_thread
 from turnwise.store.run import BatchRows
 
 

@@ -1,4 +1,4 @@
-"""One thread for linear algebra while something is measured.
+"""One thread for linear algebra while something is measured or resampled.
 
 A product of matrices rounds differently with another number of threads, so the last digit of a value would depend on
 the cores of the machine; and workers on all cores would get into each other's way.
