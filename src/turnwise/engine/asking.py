@@ -46,14 +46,13 @@ def questions(metrics: Sequence[Any], batches: Iterable[Any]) -> Iterator[Questi
             yield from (asked for _, asked in metric.asked(batch) if isinstance(asked, Question))
 
 
-def answered(metrics: Sequence[Any], batches: Iterable[Any], judge: Judge | None) -> Iterator[Any]:
+def answered(metrics: Sequence[Any], batches: Iterable[Any], judge: Judge) -> Iterator[Any]:
     """The batches, each with what the judge said about its units."""
     from turnwise.judge.records import question_key
 
     for batch in batches:
-        if judge is not None:
-            own = questions(metrics, [batch])
-            batch.judged = {question_key(question): judge.judgement(question) for question in own}
+        own = questions(metrics, [batch])
+        batch.judged = {question_key(question): judge.judgement(question) for question in own}
         yield batch
 
 

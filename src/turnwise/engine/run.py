@@ -101,7 +101,7 @@ def carry_out(
     measured = store.count_items(run, source.unit)
     tell(Standing(MEASURING, measured, source.n_items))
     batches = source.batches(done)
-    for rows in executor.map(work, answered(asking, batches, judge) if asking else batches):
+    for rows in executor.map(work, answered(asking, batches, judge) if judge and asking else batches):
         store.write_batch(run, rows)
         measured += sum(item[KIND] == source.unit for item in rows.items)
         busy = (getattr(executor, name, 0) for name in ("in_flight", "workers", "chunks_done"))

@@ -22,7 +22,7 @@ from turnwise.kernel.score import Measurement, Source, Unit, failed, labelled, m
 
 JUDGE = "judge"
 """What every judged metric needs; a run that has one carries it for every record."""
-CONTEXT = (JUDGE, "judge_repeats", "judge_temperature")
+CONTEXT = (JUDGE, "judge_repeats", "judge_temperature", "judge_parameters")
 NO_JUDGE = f"no {JUDGE}"
 
 Asked = tuple[Unit, Question | Measurement]

@@ -15,6 +15,7 @@ from turnwise.judge.settings import JudgeSettings, judge_settings
 from turnwise.judge.tally import check_priced
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.registry import REGISTRY
+from turnwise.kernel.signature import digest
 
 
 class JudgeOptions(BaseModel):
@@ -60,10 +61,10 @@ def settings_of(options: JudgeOptions) -> JudgeSettings | None:
     if options.judge_cassette is not None and options.judge_replay is not None:
         raise UsageError("--judge-cassette records and --judge-replay replays", expected="one of the two")
     if not options.judged:
-        asked = "--judge" if options.judge else "--judge-cassette" if options.judge_cassette else None
-        if asked:
+        idle = next((name for name in _FOR_A_JUDGE if getattr(options, name) != _default(name)), None)
+        if idle:
             remedy = "--judge-url URL --judge-model NAME, or --judge-config FILE, or --judge-replay DIR"
-            raise UsageError(f"{asked} is given, but there is no judge to ask", remedy=remedy)
+            raise UsageError(f"--{idle.replace('_', '-')} is given, but there is no judge to ask", remedy=remedy)
         return None
     found = judge_settings(
         url=options.judge_url, model=options.judge_model, config=options.judge_config, replay=options.judge_replay
@@ -71,6 +72,14 @@ def settings_of(options: JudgeOptions) -> JudgeSettings | None:
     if options.judge_replay is None:
         check_priced(found, options.max_cost)
     return found
+
+
+_FOR_A_JUDGE = ("judge", "judge_cassette", "judge_repeats", "max_calls", "max_cost")
+"""Options that mean nothing without a judge."""
+
+
+def _default(name: str) -> object:
+    return JudgeOptions.model_fields[name].get_default(call_default_factory=True)
 
 
 def own_rubrics(paths: Sequence[Path], room: str) -> list[Rubric]:
@@ -93,6 +102,9 @@ def signed(options: JudgeOptions, settings: JudgeSettings | None) -> Mapping[str
     if settings is None:
         return {}
     found = {JUDGE: settings.model, "judge_temperature": f"{settings.temperature:g}"}
+    usual = JudgeSettings(model=settings.model, temperature=settings.temperature).parameters
+    if settings.parameters != usual:  # another seed, another limit of tokens, fields of the user's own
+        found["judge_parameters"] = digest(settings.parameters)
     return found | ({"judge_repeats": str(options.judge_repeats)} if options.judge_repeats > 1 else {})
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from turnwise.engine.executors.chunks import pickled
-from turnwise.engine.executors.ledger import Ledger
+from turnwise.engine.executors.ledger import Counted, Ledger
 from turnwise.engine.executors.versions import models_here, packages_of, versions_here
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.extras import import_extra
@@ -24,7 +24,7 @@ WAIT_S = 60.0
 """How long a run waits for workers before it gives up, at the start and when none is left."""
 
 
-class DaskExecutor:
+class DaskExecutor(Counted):
     """The workers of a Dask cluster; never more than two chunks per thread are under way."""
 
     def __init__(self, workers: int | None = None, *, address: str | None = None) -> None:
@@ -33,7 +33,6 @@ class DaskExecutor:
         self._address = self._address.rstrip("/")
         self._wait_s, self._resources = _wishes(address or "", query)
         self._crew: Crew | None = None
-        self._ledger: Ledger | None = None
 
     @property
     def workers(self) -> int:
@@ -44,16 +43,6 @@ class DaskExecutor:
     def refused(self) -> dict[str, list[str]]:
         """Workers that may not take part, by address, with what differs."""
         return dict(self._crew.refused) if self._crew else {}
-
-    @property
-    def in_flight(self) -> int:
-        """Chunks under way."""
-        return self._ledger.in_flight if self._ledger else 0
-
-    @property
-    def chunks_done(self) -> int:
-        """Chunks that came back."""
-        return self._ledger.chunks_done if self._ledger else 0
 
     def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
         """The rows of each batch, as they are ready."""

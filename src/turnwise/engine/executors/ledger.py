@@ -28,6 +28,22 @@ DEAD_IN_A_ROW = 50
 QUARANTINED = f"measuring it killed the worker, {STRIKES} times"
 
 
+class Counted:
+    """An executor that tells how far its ledger has come."""
+
+    _ledger: Ledger | None = None
+
+    @property
+    def in_flight(self) -> int:
+        """Chunks under way."""
+        return self._ledger.in_flight if self._ledger else 0
+
+    @property
+    def chunks_done(self) -> int:
+        """Chunks that came back."""
+        return self._ledger.chunks_done if self._ledger else 0
+
+
 @dataclass(eq=False)
 class Suspect:
     """A batch that is being taken apart."""

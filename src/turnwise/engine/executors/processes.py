@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from turnwise.engine.executors.chunks import Measured, pickled
-from turnwise.engine.executors.ledger import Entry, Ledger
+from turnwise.engine.executors.ledger import Counted, Entry, Ledger
 from turnwise.engine.executors.worker import serve
 from turnwise.store.run import BatchRows
 
@@ -24,28 +24,17 @@ AHEAD = 2
 """Tasks a worker has in hand: one it works on, one that is there when it is done."""
 
 
-class ProcessExecutor:
+class ProcessExecutor(Counted):
     """Worker processes; never more than two chunks per worker are under way, so memory stays bounded."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._most = workers or os.cpu_count() or 1
         self._team: Team | None = None
-        self._ledger: Ledger | None = None
 
     @property
     def workers(self) -> int:
         """Processes at work now."""
         return len(self._team.members) if self._team else 0
-
-    @property
-    def in_flight(self) -> int:
-        """Chunks under way."""
-        return self._ledger.in_flight if self._ledger else 0
-
-    @property
-    def chunks_done(self) -> int:
-        """Chunks that came back."""
-        return self._ledger.chunks_done if self._ledger else 0
 
     def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
         """The rows of each batch, as they are ready."""
