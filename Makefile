@@ -7,12 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 COMPILE := $(BIN)/python -m piptools compile -q --strip-extras --no-header --no-annotate --no-emit-index-url \
 	--no-emit-trusted-host --no-emit-find-links --no-emit-options
 
-.PHONY: demo test lint types imports unit bench bench-dialogue bench-assistant bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison bench-judge coverage lock clean help
+.PHONY: demo test lint types imports unit bench bench-dialogue bench-assistant bench-startup bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison bench-judge bench-cluster bench-scale coverage lock clean help
 
 help:
 	@echo "make demo   install, run the examples into demo-results/"
 	@echo "make test   install what the tests need; lint, types, import rules, the whole test suite"
-	@echo "make bench  every benchmark; make bench-dialogue, -assistant, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -interpreting, -comparison, -judge, -startup or coverage: one of them"
+	@echo "make bench  every benchmark; make bench-dialogue, -assistant, -translation, -audio, -comet, -blaser, -voice, -duplex, -live, -interpreting, -comparison, -judge, -cluster, -scale, -startup or coverage: one of them"
 
 demo: $(VENV)/installed-run
 	$(BIN)/turnwise demo --out demo-results
@@ -32,7 +32,7 @@ imports: $(VENV)/installed-test
 unit: $(VENV)/installed-test
 	$(BIN)/pytest -n auto
 
-bench: bench-startup bench-dialogue bench-assistant bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison bench-judge coverage
+bench: bench-startup bench-dialogue bench-assistant bench-translation bench-audio bench-comet bench-blaser bench-voice bench-duplex bench-live bench-interpreting bench-comparison bench-judge bench-cluster bench-scale coverage
 
 bench-dialogue: $(VENV)/installed-test
 	$(BIN)/python benchmarks/dialogue.py
@@ -71,6 +71,12 @@ bench-comparison: $(VENV)/installed-test
 
 bench-judge: $(VENV)/installed-test
 	$(BIN)/python benchmarks/judge.py
+
+bench-cluster: $(VENV)/installed-test
+	$(BIN)/python benchmarks/cluster.py
+
+bench-scale: $(VENV)/installed-test
+	$(BIN)/python benchmarks/scale.py
 
 bench-startup: $(VENV)/installed-test
 	$(BIN)/python benchmarks/startup.py

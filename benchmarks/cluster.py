@@ -28,7 +28,7 @@ from turnwise.store.reading import stream_scores
 from turnwise.store.store import Store
 
 ENGINES = ("inline", "processes:2", "dask:2")
-RATE, SECONDS = 16000, 4
+RATE = 16000
 
 
 class Load(NamedTuple):
@@ -56,6 +56,7 @@ def main() -> None:
     sys.path = [place for place in sys.path if Path(place or ".").resolve() != here]
     wishes = argparse.ArgumentParser(description=__doc__)
     wishes.add_argument("--pairs", type=int, default=500)
+    wishes.add_argument("--seconds", type=float, default=10.0, help="length of a recording: a read sentence")
     wishes.add_argument("--turns", type=int, default=100_000)
     wishes.add_argument("--repeats", type=int, default=2)
     wishes.add_argument("--stages", action="store_true", help="print where the driver's time goes")
@@ -64,7 +65,7 @@ def main() -> None:
     with TemporaryDirectory() as place:
         folder = Path(place)
         if chosen.pairs:
-            compare(spoken(folder, chosen.pairs), folder, chosen)
+            compare(spoken(folder, chosen.pairs, chosen.seconds), folder, chosen)
         if chosen.turns:
             compare(typed(folder, chosen.turns), folder, chosen)
             growth(folder, chosen)
@@ -125,16 +126,18 @@ def report(name: str, ratio: float, goal: str) -> None:
 # Loads
 
 
-def spoken(folder: Path, pairs: int) -> Load:
-    """Pairs of recordings, each like the other with another melody; no recording twice."""
+def spoken(folder: Path, pairs: int, seconds: float = 10.0) -> Load:
+    """Pairs of recordings, voices of different melodies; no recording twice."""
     import soundfile
 
     draw = np.random.default_rng(12)
+    voices = [babble(draw, seconds) for _ in range(20)]
     lines = []
     for number in range(pairs):
         names = [f"{number}-{side}.wav" for side in ("hypothesis", "reference")]
         for name in names:
-            soundfile.write(folder / name, babble(draw), RATE, subtype="PCM_16")
+            own_voice = np.roll(voices[draw.integers(len(voices))], draw.integers(RATE)) * draw.uniform(0.7, 1.0)
+            soundfile.write(folder / name, own_voice, RATE, subtype="PCM_16")
         own = dict(zip(("hypothesis_audio", "reference_audio"), names, strict=True))
         lines.append({"id": f"p{number}", "language": "swahili", "source": "-", "reference": "-", **own})
     (folder / "pairs.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n")
@@ -142,9 +145,9 @@ def spoken(folder: Path, pairs: int) -> Load:
     return Load("cluster: MCD", "translation", options)
 
 
-def babble(draw: np.random.Generator) -> np.ndarray:
+def babble(draw: np.random.Generator, seconds: float) -> np.ndarray:
     """Harmonics that wander, louder and softer some four times a second."""
-    at = np.arange(RATE * SECONDS) / RATE
+    at = np.arange(round(RATE * seconds)) / RATE
     pitch = draw.uniform(100, 220) * (1 + 0.1 * np.sin(2 * np.pi * draw.uniform(0.5, 3) * at))
     phase = np.cumsum(2 * np.pi * pitch / RATE)
     voice = sum(np.sin(k * phase) / k for k in range(1, 20))

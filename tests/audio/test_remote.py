@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -39,7 +41,7 @@ def served(tmp_path: Path) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(tmp_path)))
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
-    remote.read_url.cache_clear()
+    remote.forget_urls()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join()
@@ -69,6 +71,75 @@ def test_nobody_listens(served: str) -> None:
     with pytest.raises(UnusableAudio, match=UNREADABLE) as error:
         read_wave("http://127.0.0.1:9/tone.wav")
     assert error.value.where == "http://127.0.0.1:9/tone.wav"
+
+
+class Moody(Quiet):
+    """A server that answers by the name of what it is asked for; `asked` counts."""
+
+    asked: ClassVar[Counter[str]] = Counter()
+
+    def do_GET(self) -> None:
+        name = self.path.strip("/").partition("?")[0]
+        self.asked[name] += 1
+        if name == "silent.wav":
+            time.sleep(1.5)
+            return
+        if name == "busy.wav" and self.asked[name] < 3:
+            self.send_error(503)
+        elif name == "forbidden.wav":
+            self.send_error(403)
+        elif name == "broken.wav":
+            self.send_response(200)
+            self.send_header("Content-Length", "1000")
+            self.end_headers()
+            self.wfile.write(b"RIFF")
+        else:
+            self.path = "/tone.wav"
+            super().do_GET()
+
+
+@pytest.fixture
+def moody(served: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    Moody.asked.clear()
+    monkeypatch.setattr(remote, "PAUSES_S", (0.01, 0.01, 0.0))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Moody, directory=str(tmp_path)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_busy_server_is_asked_again(moody: str, tmp_path: Path) -> None:
+    near, far = read_wave(tmp_path / "tone.wav"), read_wave(f"{moody}/busy.wav")
+    assert np.array_equal(near.samples, far.samples)
+    assert Moody.asked == {"busy.wav": 3}
+
+
+@pytest.mark.parametrize(("name", "times"), [("forbidden.wav", 1), ("broken.wav", 3)])
+def test_a_server_that_will_not_is_not_asked_by_each_metric(moody: str, name: str, times: int) -> None:
+    for _ in range(3):
+        with pytest.raises(UnusableAudio, match=UNREADABLE):
+            read_wave(f"{moody}/{name}")
+    assert Moody.asked == {name: times}
+
+
+def test_a_server_that_is_probably_gone_is_not_waited_for_again(moody: str) -> None:
+    """Three tries for the first recording, then one for each: of a thousand, each would cost seconds."""
+    for place in range(3):
+        with pytest.raises(UnusableAudio, match=UNREADABLE):
+            read_wave(f"{moody}/broken.wav?{place}")
+    assert Moody.asked == {"broken.wav": 3 + 1 + 1}
+    read_wave(f"{moody}/tone.wav")
+
+
+def test_a_server_that_says_nothing_is_given_up(moody: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remote, "SILENCE_S", 0.5)
+    with pytest.raises(UnusableAudio, match=UNREADABLE) as error:
+        read_wave(f"{moody}/silent.wav")
+    assert "nothing came for 0.5 s" in str(error.value.found)
+    assert Moody.asked == {"silent.wav": 1}
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

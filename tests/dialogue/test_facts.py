@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turnwise.dialogue.formats import base, jsonl
+from turnwise.dialogue.formats import base, streamed
 from turnwise.dialogue.formats.base import Tally
 from turnwise.dialogue.formats.facts import IdTable
 from turnwise.dialogue.formats.jsonl import JsonlDialogues, held
@@ -54,7 +54,7 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 @pytest.mark.parametrize("most_open", [1, 2, 1000])
 def test_dialogues_whose_lines_are_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_open: int) -> None:
-    monkeypatch.setattr(jsonl, "MOST_OPEN", most_open)
+    monkeypatch.setattr(streamed, "MOST_OPEN", most_open)
     rows = [{"dialogue_id": "abcd"[n % 4], "turn_id": n, "state": {"a-b": str(n // 8)}} for n in range(16)]
     dialogues = JsonlDialogues(lines(tmp_path / "mixed.jsonl", rows))
     assert list(dialogues.ids()) == ["a", "b", "c", "d"]
@@ -69,7 +69,7 @@ def test_dialogues_whose_lines_are_mixed(tmp_path: Path, monkeypatch: pytest.Mon
 def test_a_turn_that_is_there_twice_is_found_however_far_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most_open: int
 ) -> None:
-    monkeypatch.setattr(jsonl, "MOST_OPEN", most_open)
+    monkeypatch.setattr(streamed, "MOST_OPEN", most_open)
     names = ["a", "b", "c", "d", "a"]
     with pytest.raises(InputError, match="is there twice") as caught:
         JsonlDialogues(lines(tmp_path / "twice.jsonl", [{"dialogue_id": name, "turn_id": 1} for name in names]))

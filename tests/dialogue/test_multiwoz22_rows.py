@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -338,17 +338,10 @@ def test_a_damaged_parquet_file(tmp_path: Path) -> None:
 def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "x.parquet"
     path.write_bytes(b"PAR1 and so on PAR1")
-    real = builtins.__import__
-
-    def without(name: str, *rest: Any, **options: Any) -> Any:
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return real(name, *rest, **options)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError) as caught:
         read_dialogues(path)
-    check(caught.value, path, ["pyarrow", "pip install turnwise[parquet]"])
+    check(caught.value, path, ["pyarrow", 'pip install "turnwise[parquet]"'])
 
 
 def check(error: InputError, path: Path, words: list[str]) -> None:

@@ -235,3 +235,19 @@ def test_a_suspect_is_tried_alone(tmp_path: Path) -> None:
         books.returned(entry)
     again = [books.next() for _ in range(4)]
     assert [entry is None for entry in again] == [False, False, False, True]
+
+
+def test_a_chunk_that_took_several_workers_with_it_is_taken_apart_at_once(tmp_path: Path) -> None:
+    """Dask gives a task to four workers before it tells; two deaths are still bad luck."""
+    books = Ledger(workload(tmp_path, Halved), batches(2))
+    unlucky, deadly = books.next(), books.next()
+    assert unlucky is not None
+    assert deadly is not None
+    books.died(unlucky, 2)
+    books.died(deadly, 4)
+    again = books.next()
+    assert again is unlucky
+    books.done(again, Measured([BatchRows(0, [], [])], 0.1))
+    alone = books.next()
+    assert alone is not None
+    assert (alone.task.kind, alone.task.batches) == (chunks.OUTLINE, deadly.task.batches)

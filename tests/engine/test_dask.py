@@ -186,15 +186,6 @@ def test_a_cluster_without_workers_is_told(site: Site, marks: Path) -> None:
     assert (error.value.found, error.value.expected) == ("0 after 1 s", "at least 1")
 
 
-def test_an_address_where_nobody_listens_is_told(marks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from turnwise.engine.executors import dask_crew
-
-    monkeypatch.setattr(dask_crew, "CONNECT_S", 1.0)
-    with pytest.raises(TurnwiseError, match="no scheduler answers") as error:
-        list(make_executor("tcp://127.0.0.1:9").map(workload(marks, Halved), batches(3)))
-    assert error.value.where == "tcp://127.0.0.1:9"
-
-
 # The scheduler goes away
 
 

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 import platform
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
+import pytest
 from faulty import Halved
 
 import turnwise
+from turnwise.assistant.metrics.citation_accuracy import CitationAccuracy
+from turnwise.engine.executors import dask_worker
+from turnwise.engine.executors.chunks import CHUNK, Task
+from turnwise.engine.executors.dask_worker import Refusal
 from turnwise.engine.executors.versions import (
     ABSENT,
     CORE,
@@ -19,8 +29,11 @@ from turnwise.engine.executors.versions import (
     turnwise_here,
     versions_here,
 )
+from turnwise.engine.measure import Workload
+from turnwise.kernel.metric import Metric, Settings
 from turnwise.kernel.registry import REGISTRY
 from turnwise.rooms import register_metrics
+from turnwise.translation.metrics.blaser import Blaser
 
 
 def test_the_versions_of_this_process() -> None:
@@ -69,3 +82,86 @@ def test_comet_says_which_weights_it_finds_here() -> None:
     from turnwise.translation.metrics.comet import Comet
 
     assert models_here([Comet()]) == {"weights of translation/comet": "none"}  # tests have no model
+
+
+# Models
+
+
+@pytest.fixture
+def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Files in the places of BLASER's weights: they are hashed, never loaded."""
+    monkeypatch.setenv("TURNWISE_MODELS", str(tmp_path))
+    for name in ("blaser_2_0_qe", "sonar_speech_encoder_eng", "sonar_speech_encoder_swh"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "model.pt").write_text(f"weights of {name}")
+    return tmp_path
+
+
+def blaser() -> Blaser:
+    spoken = json.dumps([["swahili"], ["english"]])
+    return Blaser(Settings(context={"blaser_mode": "qe", "blaser_languages": spoken}))
+
+
+@pytest.fixture
+def answer() -> Iterator[Any]:
+    """What a worker says to a task of a run whose driver found some models."""
+    token = "a run"
+
+    def ask(metric: Metric, models: dict[str, str]) -> Any:
+        dask_worker.forget(token)
+        work = pickle.dumps(Workload([(0, metric)]))
+        dask_worker.deliver(token, work, {}, models, dask_worker=SimpleNamespace(address="tcp://10.0.0.7:40001"))
+        return pickle.loads(dask_worker.perform_here(token, Task(CHUNK, ())))
+
+    yield ask
+    dask_worker.forget(token)
+
+
+def test_blaser_says_which_weights_it_finds_here(weights: Path) -> None:
+    (said,) = models_here([blaser()]).values()
+    assert [part.partition("@")[0] for part in said.split()] == [
+        "blaser_2_0_qe",
+        "sonar_speech_encoder_eng",
+        "sonar_speech_encoder_swh",
+    ]
+    (weights / "blaser_2_0_qe" / "model.pt").unlink()
+    assert models_here([blaser()]) == {"models of translation/blaser": "none"}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "blaser_2_0_qe/model.pt",
+        "sonar_speech_encoder_eng/model.pt",
+        "sonar_speech_encoder_swh/model.pt",
+        "blaser/checkpoints/finetuned_swh/model.pt",
+    ],
+)
+def test_a_worker_with_other_weights_of_blaser_is_refused(weights: Path, answer: Any, file: str) -> None:
+    """The head, an encoder, or one fine-tuned that only the worker has, which would be used there."""
+    driver = models_here([blaser()])
+    assert not isinstance(answer(blaser(), driver), Refusal)
+    (weights / file).parent.mkdir(parents=True, exist_ok=True)
+    (weights / file).write_text("weights of somebody else")
+    refusal = answer(blaser(), driver)
+    assert isinstance(refusal, Refusal)
+    assert refusal.address == "tcp://10.0.0.7:40001"
+    (reason,) = refusal.reasons
+    (wanted,) = driver.values()
+    assert reason.startswith("models of translation/blaser blaser_2_0_qe@")
+    assert reason.endswith(f" instead of {wanted}")
+
+
+def test_a_worker_with_another_embedding_model_is_refused(tmp_path: Path, answer: Any) -> None:
+    weights = tmp_path / "model.safetensors"
+    weights.write_text("ours")
+    metric = CitationAccuracy(Settings(context={"embedding_folder": str(tmp_path)}))
+    driver = models_here([metric])
+    assert not isinstance(answer(metric, driver), Refusal)
+    weights.write_text("somebody else's")
+    assert isinstance(answer(metric, driver), Refusal)
+    weights.unlink()
+    refusal = answer(metric, driver)
+    (wanted,) = driver.values()
+    assert refusal.reasons == [f"embedding of assistant/citation_accuracy none instead of {wanted}"]
+    assert models_here([CitationAccuracy()]) == {"embedding of assistant/citation_accuracy": "tfidf-char3"}

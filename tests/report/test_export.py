@@ -16,6 +16,7 @@ import pytest
 
 import turnwise
 from turnwise.kernel.errors import TurnwiseError
+from turnwise.report import export
 from turnwise.report.export import COLUMNS, result_tables, write_parquet, write_scores
 from turnwise.store.run import Run
 from turnwise.store.store import Store
@@ -110,6 +111,33 @@ def test_parquet_round_trip(
         for name in JSON:
             row[name] = None if row[name] is None else json.loads(row[name])
     assert rows == expected
+
+
+def test_parquet_is_written_group_by_group(
+    kept: tuple[Store, Run, turnwise.Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parts = tmp_path / "whole.parquet", tmp_path / "parts.parquet"
+    write_parquet(kept[0], kept[1], whole)
+    monkeypatch.setattr(export, "_GROUP", 7)
+    write_parquet(kept[0], kept[1], parts)
+    metadata = pq.ParquetFile(parts).metadata
+    rows = len(kept[2].scores)
+    sizes = [metadata.row_group(number).num_rows for number in range(metadata.num_row_groups)]
+    assert sizes == [7] * (rows // 7) + [rows % 7] * (rows % 7 > 0)
+    assert pq.read_table(parts) == pq.read_table(whole)
+
+
+def test_parquet_that_is_interrupted_leaves_nothing(
+    kept: tuple[Store, Run, turnwise.Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any) -> Iterator[dict[str, Any]]:
+        yield dict.fromkeys(COLUMNS)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(export, "stream_scores", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_parquet(kept[0], kept[1], tmp_path / "x.parquet")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_parquet_of_a_run_without_scores_is_a_table_without_rows(kept: Any, tmp_path: Path, begin_run: Any) -> None:

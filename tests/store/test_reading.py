@@ -14,7 +14,7 @@ import pytest
 from turnwise.engine.measure import Workload
 from turnwise.kernel.metric import Item, Metric, MetricSpec
 from turnwise.kernel.score import Measurement, Score, Source, Status, Unit, failed, labelled, measured
-from turnwise.store import columns as columns_module
+from turnwise.store import stream as stream_module
 from turnwise.store.columns import read_columns
 from turnwise.store.items import StoredItems
 from turnwise.store.reading import item_scores, read_item, read_scores, stream_scores
@@ -222,7 +222,7 @@ def test_the_size_of_the_pieces_does_not_show(
     run = begin_run(store)
     values = [None, None, None, None, 0.25, 1.0, None, 0.5, 0.75, None]
     store.write_batch(run, make_batch(0, values))
-    monkeypatch.setattr(columns_module, "CHUNK", chunk)
+    monkeypatch.setattr(stream_module, "CHUNK", chunk)
     (columns,) = read_columns(store, run, store.metrics(run)[0], with_parts=True)
     assert [None if math.isnan(v) else v for v in columns.values] == values
     assert [None if math.isnan(v) else v for v in columns.statistics[:, 0]] == values

@@ -84,6 +84,14 @@ def _named(folder: Path, name: str) -> Embedding:
     return Embedding(folder.resolve(), f"{name}:{file_hash(folder / 'model.safetensors')[:12]}")
 
 
+def found_at(folder: str) -> str:
+    """What a worker elsewhere finds in the folder that the driver names: the short hash of the weights, or none."""
+    weights = Path(folder) / "model.safetensors"
+    if not folder:
+        return TFIDF
+    return file_hash(weights)[:12] if weights.is_file() else NONE
+
+
 @cache
 def _loaded(folder: Path) -> SentenceModel:
     return SentenceModel(folder)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from turnwise.assistant.turn_fields import FIELDS
+from turnwise.engine.parquet_rows import ParquetRows, is_parquet
 from turnwise.engine.rows import HeldRows, JsonLines, Table, opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
@@ -54,11 +55,13 @@ class TurnRows(Protocol):
 
 
 def open_rows(turns: Path | str | Sequence[Row]) -> TurnRows:
-    """The rows of a JSONL or CSV file, of a PostgreSQL database, or of records in memory."""
+    """The rows of a JSONL, CSV or Parquet file, of a PostgreSQL database, or of records in memory."""
     if isinstance(turns, str) and "://" in turns:
         return _open_database(turns)
     if isinstance(turns, str | Path):
         path = Path(turns)
+        if is_parquet(path):
+            return TurnTable(path)
         return ExportRows(path) if _is_table(path) else JsonLines(path, EXAMPLE)
     return HeldRows(turns)
 
@@ -68,7 +71,7 @@ def _open_database(address: str) -> TurnRows:
     if scheme.partition("+")[0] not in ("postgresql", "postgres"):
         raise UsageError(
             f"turns cannot be read from {scheme}://",
-            expected="a JSONL file, a CSV file in the form of the export, or postgresql://user@host/database",
+            expected="a JSONL or Parquet file, a CSV file in the form of the export, or postgresql://user@host/database",
         )
     from turnwise.assistant.database_rows import DatabaseRows
 
@@ -83,6 +86,17 @@ def _is_table(path: Path) -> bool:
         return False
     with opened(path) as file:
         return file.read(64).lstrip(b"\xef\xbb\xbf \r\n\t")[:1] != b"{"
+
+
+class TurnTable(ParquetRows):
+    """A Parquet file with the fields of the JSONL form as columns; chunks may also be JSON text."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.require("session_id", "turn")
+
+    def _row(self, row: dict[str, Any]) -> Row:
+        return with_chunks(row)
 
 
 class ExportRows:
@@ -111,8 +125,7 @@ class ExportRows:
 
     def _row(self, row: Row) -> Row:
         found: dict[str, Any] = {self._fields[column]: cell_text(cell) for column, cell in row.items()}
-        if str(found.get("chunks", "")).lstrip().startswith(("[", "{")):
-            found["chunks"] = _json(found["chunks"])
+        found = with_chunks(found)
         if not found.get("session_id"):
             found["session_id"] = self._path.stem
         return found
@@ -145,12 +158,18 @@ def _field(column: str) -> str:
     return "response" if name.endswith(" response") else column
 
 
-def _json(cell: str) -> Any:
-    """What a cell with JSON holds; one that is broken stays as it is, and is refused with its place."""
+def with_chunks(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of a table with the chunks that are JSON text in their cell.
+
+    Where the JSON is broken the text stays, and is refused with its place.
+    """
+    cell = row.get("chunks")
+    if not isinstance(cell, str) or not cell.lstrip().startswith(("[", "{")):
+        return row
     try:
-        return loads(cell)
+        return {**row, "chunks": loads(cell)}
     except JSONDecodeError:
-        return cell
+        return row
 
 
 def cell_text(cell: str) -> str:

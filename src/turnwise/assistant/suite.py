@@ -20,7 +20,8 @@ from turnwise.assistant.profile import Profile, load_profile
 from turnwise.assistant.read import open_rows
 from turnwise.assistant.records import SCENARIO, UNIT, VERSION
 from turnwise.assistant.scales import OBJECTIVE
-from turnwise.engine.options import PROFILES, RunOptions
+from turnwise.engine.executors import local_workers
+from turnwise.engine.options import PROFILES, RunOptions, engine_of
 from turnwise.engine.plan import DIAGNOSIS, Finding
 from turnwise.judge.metric import JUDGE
 from turnwise.store.run import Run
@@ -31,7 +32,7 @@ class AssistantOptions(RunOptions):
     """Options of `turnwise run assistant`."""
 
     turns: Path | str | list[dict[str, Any]]
-    """A JSONL file, a CSV file in the form of the export, a PostgreSQL database's address, or records in memory."""
+    """A JSONL or Parquet file, the export as CSV, a PostgreSQL database's address, or records in memory."""
     patterns: Path | None = None
     """The organisation's profile; none: the one for HR, under `spec` the document's."""
     embedding: str = AUTO
@@ -74,14 +75,17 @@ class AssistantSuite:
         turns = options.turns.resolve() if isinstance(options.turns, Path) else options.turns
         rows = open_rows(turns)
         findings = list(getattr(rows, "findings", ()))
-        source = AssistantSource(rows, profile, options.version, embedding, findings)
+        source = AssistantSource(
+            rows, profile, options.version, embedding, findings, local_workers(*engine_of(options))
+        )
         if not options.version and len(source.versions) == 1:
             options.version = next(iter(source.versions))
         return source
 
     def context(self, options: AssistantOptions, source: AssistantSource) -> Mapping[str, str]:
         """What the metrics' values depend on besides their own settings."""
-        return run_context(source.profile, source.embedding)
+        folder = {"embedding_folder": str(source.embedding.folder or "")}  # for workers elsewhere
+        return {**run_context(source.profile, source.embedding), **folder}
 
     def variants(self, config: Mapping[str, Any]) -> Mapping[str, Callable[[Any], Any]]:
         """The baselines, where they are asked for."""

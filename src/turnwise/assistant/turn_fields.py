@@ -18,6 +18,8 @@ FIELDS = (
 """Fields with a meaning; any other one is a dimension to slice by."""
 SCORES = frozenset({*OBJECTIVE, *SUBJECTIVE, *COMPOSITES, "metrics", *("objective", "subjective", "overall")})
 """Scores that came with the turns: they are measured anew, and people's ratings are given with `turnwise rate`."""
+MEANT = frozenset({*FIELDS, *SCORES})
+"""Every field that is no dimension, whatever it holds."""
 LONGEST_DIMENSION = 80
 """A longer text in another field is no dimension."""
 LARGEST_TURN = 2**63 - 1
@@ -29,7 +31,7 @@ _EXAMPLE = '{"session_id": "abc-123", "turn": 1, "query": "...", "response": "..
 
 def make_turn(row: Mapping[str, Any], where: str, version: str = "") -> Turn:
     """The turn of a row; `version` fills a blank one, and another one is refused."""
-    metadata = {name: _shown(value) for name, value in row.items() if is_dimension(name, value)}
+    metadata = {name: _shown(value) for name, value in row.items() if name not in MEANT and is_dimension(name, value)}
     return Turn(
         session_id=_session(row, where),
         turn=_number(row, where),
@@ -52,7 +54,7 @@ def make_turn(row: Mapping[str, Any], where: str, version: str = "") -> Turn:
 
 def is_dimension(name: str, value: Any) -> bool:
     """Whether a field without a meaning of its own can be sliced by."""
-    if name in FIELDS or name in SCORES or value is None or value == "":
+    if name in MEANT or value is None or value == "":
         return False
     return not isinstance(value, list | dict) and len(str(value)) <= LONGEST_DIMENSION
 
@@ -79,9 +81,6 @@ def _chunk(value: Any, where: str) -> Chunk:
     if not isinstance(value, Mapping):
         expected = 'an object with "title", "text" and "similarity"'
         raise InputError("a chunk is not an object", where=where, found=shorten(value), expected=expected)
-    text, title = (
-        next((name for name in names if value.get(name) is not None), names[0]) for names in (_CHUNK_TEXT, _CHUNK_TITLE)
-    )
     similarity = value.get("similarity")
     if similarity is not None and not _is_number(similarity):
         raise InputError(
@@ -91,7 +90,17 @@ def _chunk(value: Any, where: str) -> Chunk:
             expected="a number from 0 to 1, or null where the retriever gives none",
         )
     number = None if similarity is None else float(similarity)
-    return Chunk(_text(value, text, where), _text(value, title, where), number)
+    return Chunk(
+        _text(value, _named(value, _CHUNK_TEXT), where), _text(value, _named(value, _CHUNK_TITLE), where), number
+    )
+
+
+def _named(value: Mapping[str, Any], names: Sequence[str]) -> str:
+    """The first of the names that the value has; the first of all if it has none."""
+    for name in names:
+        if value.get(name) is not None:
+            return name
+    return names[0]
 
 
 def _session(row: Mapping[str, Any], where: str) -> str:
@@ -132,6 +141,8 @@ def _text(row: Mapping[str, Any], name: str, where: str) -> str:
     value = row.get(name)
     if value is None:
         return ""
+    if type(value) is str:
+        return clean(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):

@@ -257,7 +257,7 @@ def _decode(soundfile: Any, file: Path | BytesIO, name: str, channel: int | None
         steps, mixed = (f"mixed down from {channels} channels",), channels
     elif channels > 1:
         steps = (f"channel {channel} of {channels}",)
-    samples = np.concatenate(blocks) if blocks else np.empty(0)
+    samples = blocks[0] if len(blocks) == 1 else np.concatenate(blocks) if blocks else np.empty(0)
     share = clipped / (done * mixed) if done else 0.0
     return Wave(_frozen(samples), rate, rate, channels, encoding, share, steps, name)
 

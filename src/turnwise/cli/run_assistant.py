@@ -15,7 +15,7 @@ def assistant(
         str | None,
         typer.Argument(
             metavar="TURNS",
-            help="A JSONL file of turns, a CSV file in the form of the export, or postgresql://user@host/database.",
+            help="A JSONL or Parquet file of turns, a CSV file in the form of the export, or postgresql://user@host/database.",
         ),
     ] = None,
     version: Annotated[

@@ -22,8 +22,8 @@ def dialogue(
         str | None,
         typer.Option(
             metavar="FORMAT",
-            help="jsonl, multiwoz-2.1, multiwoz-2.2, multiwoz-2.2-rows, sgd, tau-bench or multiwoz-predictions "
-            "(default: detected).",
+            help="jsonl, csv, parquet, multiwoz-2.1, multiwoz-2.2, multiwoz-2.2-rows, sgd, tau-bench or "
+            "multiwoz-predictions (default: detected).",
         ),
     ] = None,
     prediction_format: Annotated[

@@ -45,7 +45,8 @@ def translation(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="JSONL, CSV or TSV: id, source, hypothesis, reference, language, {source,hypothesis,reference}_audio.",
+            help="JSONL, CSV, TSV or Parquet: id, source, hypothesis, reference, language, "
+            "{source,hypothesis,reference}_audio.",
         ),
     ] = None,
     column: Annotated[

@@ -16,7 +16,7 @@ import numpy as np
 from turnwise.dialogue.batch import ExchangeBatch
 from turnwise.dialogue.booked import Booked, with_booked
 from turnwise.dialogue.formats.base import Dialogues
-from turnwise.dialogue.formats.jsonl import same_fingerprint
+from turnwise.dialogue.formats.streamed import same_fingerprint
 from turnwise.dialogue.hygiene import check_sides
 from turnwise.dialogue.normalise import Normaliser
 from turnwise.dialogue.pairing import Joined, match_ids, pair_up

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from turnwise.dialogue.formats import jsonl, multiwoz21, multiwoz22_rows, predictions, schema_guided, tau_bench
+from turnwise.dialogue.formats import jsonl, multiwoz21, multiwoz22_rows, predictions, schema_guided, table, tau_bench
 from turnwise.dialogue.formats.base import BOM, Dialogues, HeldDialogues, is_there, missing_file, read_json
+from turnwise.dialogue.formats.streamed import StreamedDialogues
+from turnwise.engine.parquet_rows import MAGIC, SUFFIXES
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
@@ -31,7 +33,13 @@ READERS = (
     Reader(tau_bench.NAME, tau_bench.looks_like, tau_bench.read),
     Reader(predictions.NAME, predictions.looks_like, predictions.read),
 )
-FORMATS = (jsonl.NAME, *(reader.name for reader in READERS))
+STREAMED: dict[str, type[StreamedDialogues]] = {
+    jsonl.NAME: jsonl.JsonlDialogues,
+    table.CSV: table.CsvDialogues,
+    table.PARQUET: table.ParquetDialogues,
+}
+"""Formats with an exchange per row."""
+FORMATS = (*STREAMED, *(reader.name for reader in READERS))
 FOLDERS = (None, schema_guided.NAME, schema_guided.SGD)
 """Formats that may be a folder."""
 ZIP = b"PK\x03\x04"
@@ -56,10 +64,11 @@ def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, s
     if is_there(path, Path.is_dir) and form in FOLDERS:
         data, sha256 = schema_guided.read_folder(path)
     else:
-        start, first = _peek(path)
-        if form == jsonl.NAME or (form is None and _is_jsonl(path, start, first)):
-            return jsonl.JsonlDialogues(path)
-        data, sha256 = _parsed(path, start, first, form)
+        begins = _peek(path)
+        streamed = _streamed(path, begins) if form is None else STREAMED.get(form)
+        if streamed is not None:
+            return streamed(path)
+        data, sha256 = _parsed(path, begins, form)
     for reader in READERS:
         if form == reader.name or (form is None and reader.looks_like(data)):
             read = (side == "predictions" and reader.read_predictions) or reader.read
@@ -74,36 +83,50 @@ def read_dialogues(path: Path | list[dict[str, Any]], form: str | None = None, s
     )
 
 
-def _peek(path: Path) -> tuple[bytes, dict[str, Any] | None]:
-    """How a file begins, and its first line if that is a whole JSON object."""
+class _Beginning(NamedTuple):
+    """How a file begins."""
+
+    start: bytes
+    line: bytes = b""
+    """The first line that is not blank, of a file of text."""
+    first: dict[str, Any] | None = None
+    """The same, if it is a whole JSON object."""
+
+
+def _peek(path: Path) -> _Beginning:
     try:
         with path.open("rb") as file:
             start = file.read(4)
-            if start in (ZIP, multiwoz22_rows.PARQUET):
-                return start, None
+            if start in (ZIP, MAGIC):
+                return _Beginning(start)
             file.seek(0)
             lines = (line.removeprefix(BOM).strip() for line in file)
-            first = next((line for line in lines if line), b"")
+            line = next((line for line in lines if line), b"")
     except (OSError, ValueError) as error:
         raise missing_file(path, error if isinstance(error, OSError) else OSError(0, str(error))) from error
     try:
-        found = loads(first) if first.startswith(b"{") else None
+        found = loads(line) if line.startswith(b"{") else None
     except JSONDecodeError:
-        return start, None
-    return start, found if isinstance(found, dict) else None
+        found = None
+    return _Beginning(start, line, found if isinstance(found, dict) else None)
 
 
-def _is_jsonl(path: Path, start: bytes, first: dict[str, Any] | None) -> bool:
-    """Turnwise JSONL by its name, or because its first line is about one dialogue; not if it is a whole dialogue."""
-    if start in (ZIP, multiwoz22_rows.PARQUET) or multiwoz22_rows.is_row(first):
-        return False
-    return path.suffix in (".jsonl", ".ndjson") or (first is not None and "dialogue_id" in first)
+def _streamed(path: Path, begins: _Beginning) -> type[StreamedDialogues] | None:
+    """The format with an exchange per row that a file looks like; None where it has another format."""
+    kind = path.suffix.lower()
+    if begins.start == MAGIC or kind in SUFFIXES:
+        return None if multiwoz22_rows.is_row_table(path) else table.ParquetDialogues
+    if begins.start == ZIP or multiwoz22_rows.is_row(begins.first):
+        return None
+    if kind in (".jsonl", ".ndjson") or (begins.first is not None and "dialogue_id" in begins.first):
+        return jsonl.JsonlDialogues
+    return table.CsvDialogues if kind in table.CSV_SUFFIXES or table.is_header(begins.line) else None
 
 
-def _parsed(path: Path, start: bytes, first: dict[str, Any] | None, form: str | None) -> tuple[Any, str]:
+def _parsed(path: Path, begins: _Beginning, form: str | None) -> tuple[Any, str]:
     """What is in a file that is read as a whole, with the hash of its bytes."""
-    if start == multiwoz22_rows.PARQUET:
+    if begins.start == MAGIC:
         return multiwoz22_rows.read_parquet(path)
-    if multiwoz22_rows.is_row(first) or (form == multiwoz22_rows.NAME and first is not None):
+    if multiwoz22_rows.is_row(begins.first) or (form == multiwoz22_rows.NAME and begins.first is not None):
         return multiwoz22_rows.read_lines(path)
     return read_json(path)

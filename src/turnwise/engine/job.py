@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnwise.engine.asking import asking_metrics, journal_of, judge_of, questions, told
-from turnwise.engine.executors import make_executor
+from turnwise.engine.executors import Executor, get_ready
 from turnwise.engine.measure import Workload
-from turnwise.engine.options import RunOptions
+from turnwise.engine.options import RunOptions, engine_of
 from turnwise.engine.plan import Finding, Plan, Source, make_plan
 from turnwise.engine.run import Progress, carry_out, check_resumable, new_run, status_kept
 from turnwise.engine.suite import Suite
@@ -23,8 +23,10 @@ from turnwise.judge.metric import JUDGE, registry_with
 from turnwise.judge.options import own_rubrics, settings_of, signed
 from turnwise.judge.records import Rubric
 from turnwise.judge.settings import JudgeSettings
-from turnwise.kernel.errors import InputError, UsageError
+from turnwise.kernel.derived import Derived
+from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 from turnwise.kernel.metric import COMPONENT
+from turnwise.kernel.registry import REGISTRY
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.files import describe_files, make_folder, write_json
 from turnwise.report.summary import check_dimensions, summarise, summary_object, with_calibration
@@ -68,6 +70,7 @@ class Prepared(NamedTuple):
     source: Source
     selection: Selection
     plan: Plan
+    executor: Executor
     judge: JudgeSettings | None = None
     rubrics: Sequence[Rubric] = ()
     """The user's own."""
@@ -77,6 +80,7 @@ class Prepared(NamedTuple):
 def prepare(suite: Suite, options: RunOptions) -> Prepared:
     """Load and check the data and decide on metrics; nothing is measured or written."""
     judge, rubrics = settings_of(options), own_rubrics(options.judge, suite.name)
+    executor = get_ready(*engine_of(options), _modules(suite, options))
     source = suite.load(options)
     fields = {**source.fields, JUDGE: source.n_items if judge else 0}
     selection = select_metrics(
@@ -98,7 +102,17 @@ def prepare(suite: Suite, options: RunOptions) -> Prepared:
     plan = make_plan(source, selection.metrics, selection.derived, fields)
     if selection.metrics and all(metric.lacking for metric in plan.metrics):
         _check_usable(suite, source, plan)
-    return Prepared(source, selection, plan, judge, rubrics)
+    return Prepared(source, selection, plan, executor, judge, rubrics)
+
+
+def _modules(suite: Suite, options: RunOptions) -> list[str]:
+    """What a process that measures will import; a name that no metric has is complained about later."""
+    found = [f"turnwise.{suite.name}.batch"]
+    for name in options.metrics or ():
+        with suppress(TurnwiseError):
+            metric = REGISTRY.get(name if "/" in name else f"{suite.name}/{name}")
+            found += [] if isinstance(metric, Derived) else [metric.__module__, *metric.preload]
+    return [name for name in dict.fromkeys(found) if name.startswith("turnwise.")]
 
 
 def estimate(options: RunOptions, prepared: Prepared, journal: Path | None = None) -> dict[str, Any]:
@@ -151,7 +165,6 @@ def run_job(
     """Carry out (or go on with) a run, keep it in `store`, write its files; `begun` hears of the run at once."""
     prepared = prepared or prepare(suite, options)
     source, selection, plan = prepared.source, prepared.selection, prepared.plan
-    executor = make_executor(options.engine or options.executor, options.workers)
     folder = make_folder(options.out) if options.out else None
     run = _begin(suite, options, store, prepared, resume)
     variants = suite.variants(run.config)
@@ -160,7 +173,7 @@ def run_job(
     journal = journal_of(store, run)
     with status_kept(store, run), judge_of(options, prepared.judge, journal) as judge:
         work = _workload(prepared, variants, run.config.get("not_measured", {}))
-        carry_out(store, run, work, source, executor, judge=judge, progress=progress)
+        carry_out(store, run, work, source, prepared.executor, judge=judge, progress=progress)
         results = summarise(store, run, selection=selection)
         store.save_rollups(run, results)
         results = with_calibration(store, results)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import isfinite
 from operator import itemgetter
 from typing import Any
@@ -28,6 +29,7 @@ _PLACE = itemgetter(*map(SCORE_COLUMNS.index, ("item", "output", "variant", "rep
 """What no two rows of a metric share."""
 
 Found = tuple[Unit, str, Measurement]
+_SCORED = Status.SCORED
 
 
 @dataclass(frozen=True)
@@ -121,9 +123,8 @@ def _rows(
             _check_parts(metric, output, measurement.parts)
         valued.append((output, item, value, measurement))
     rows = measurement_rows(number, valued)
-    keys = Counter(map(_PLACE, rows))
-    if len(keys) < len(rows):
-        again = keys.most_common(1)[0][0]
+    if len(set(map(_PLACE, rows))) < len(rows):
+        again = Counter(map(_PLACE, rows)).most_common(1)[0][0]
         unit = next(one for (one, *_), row in zip(measurements, rows, strict=True) if _PLACE(row) == again)
         raise ValueError(f"{metric.spec.full_name} scored {unit.id} twice")
     return rows
@@ -141,17 +142,28 @@ def _values(metric: Metric, measurements: Sequence[Found]) -> list[float | None]
     """The value of each scored statistics vector, one call per output."""
     values: list[float | None] = [None] * len(measurements)
     places: defaultdict[str, list[int]] = defaultdict(list)
+    vectors: defaultdict[str, list[tuple[float, ...]]] = defaultdict(list)
     for place, (_, output, measurement) in enumerate(measurements):
-        if measurement.statistics is not None and measurement.status is Status.SCORED:
+        if measurement.statistics is not None and measurement.status is _SCORED:
             places[output].append(place)
+            vectors[output].append(measurement.statistics)
     for output, chosen in places.items():
-        vectors = np.array([measurements[place][2].statistics for place in chosen], dtype=np.float64)
-        layout = metric.spec.output(output).statistics
-        if vectors.shape != (len(chosen), len(layout)):
-            raise ValueError(f"output {output} has the statistics {', '.join(layout)}; found {vectors.shape[1:]}")
-        found = np.where(np.isfinite(vectors).all(axis=1), metric.value(output, vectors), np.nan)
-        for place, value in zip(chosen, found.tolist(), strict=True):
+        for place, value in zip(chosen, _values_of(metric, output, vectors[output]), strict=True):
             values[place] = value
+    return values
+
+
+def _values_of(metric: Metric, output: str, statistics: list[tuple[float, ...]]) -> list[float]:
+    """The values of an output; NaN where a vector is not finite."""
+    layout = metric.spec.output(output).statistics
+    if len(layout) == 1 and type(metric).value is Metric.value and set(map(len, statistics)) == {1}:
+        numbers = list(chain.from_iterable(statistics))
+        if set(map(type, numbers)) == {float}:
+            return numbers  # a statistic that is the value
+    vectors = np.array(statistics, dtype=np.float64)
+    if vectors.shape != (len(statistics), len(layout)):
+        raise ValueError(f"output {output} has the statistics {', '.join(layout)}; found {vectors.shape[1:]}")
+    values: list[float] = np.where(np.isfinite(vectors).all(axis=1), metric.value(output, vectors), np.nan).tolist()
     return values
 
 

@@ -85,6 +85,11 @@ class RunOptions(JudgeOptions):
         return str(value) if isinstance(value, int | float) else value
 
 
+def engine_of(options: RunOptions) -> tuple[str, int | None]:
+    """The engine that options name, and the number of workers where it stands apart."""
+    return options.engine or options.executor, options.workers
+
+
 def parse_options(suite: Suite, values: Mapping[str, Any], where: str | None = None) -> RunOptions:
     """Options from the command line, a YAML file or Python, checked; what is wrong is named."""
     try:

@@ -9,8 +9,11 @@ import csv
 import os
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import groupby, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from turnwise.kernel.errors import InputError, near_misses, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
@@ -18,6 +21,8 @@ from turnwise.kernel.jsontext import JSONDecodeError, loads
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = ("|", "\t", ",", ";")
 """Separators of tables; the first one that splits the header into the wanted columns is it."""
+BLOCK = 4 << 20
+"""Bytes of a block, and the rest of its last line."""
 LONGEST_CELL = 2**31 - 1
 """Characters of a cell; Python's own limit would refuse a long document."""
 TEXT = "text"
@@ -34,6 +39,7 @@ class RowFile:
         self.columns: tuple[str, ...] = ()
         self._offsets = array("q")
         self._lines = array("q")
+        self._end = 0
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -46,16 +52,29 @@ class RowFile:
         """Every row, in order; afterwards rows can be read by number."""
         with opened(self.path) as file:
             self._state = _state(file)
-            for offset, line, row in self._rows(_Lines(self.path, file)):
-                self._offsets.append(offset)
-                self._lines.append(line)
-                yield row
+            lines = _Lines(self.path, file)
+            yield from self._noted(lines)
+            self._end = lines.position
+
+    def _noted(self, lines: _Lines) -> Iterator[Row]:
+        for offset, line, row in self._rows(lines):
+            self._offsets.append(offset)
+            self._lines.append(line)
+            yield row
+
+    @property
+    def places(self) -> tuple[array[int], array[int]]:
+        """Where the rows stand that were scanned."""
+        return self._offsets, self._lines
+
+    def add_places(self, places: tuple[array[int], array[int]]) -> None:
+        """Rows that another one scanned, behind those that are known."""
+        self._offsets.extend(places[0])
+        self._lines.extend(places[1])
 
     def read(self, rows: Iterable[int]) -> Iterator[Row]:
         """Some of the rows, by number; neighbours are read in one go."""
-        with opened(self.path) as file:
-            if _state(file) != self._state:
-                raise InputError(f"{self.path} changed while it was being read", remedy="start the run again")
+        with self._unchanged() as file:
             last = -2
             found: Iterator[tuple[int, int, Row]] = iter(())
             for row in rows:
@@ -65,9 +84,65 @@ class RowFile:
                 last = row
                 yield next(found)[2]
 
+    def portion(self, rows: Sequence[int]) -> FilePortion:
+        """Some of the rows as they stand in the file, to be read by whoever needs them."""
+        with self._unchanged() as file:
+            return FilePortion(self, [self._piece(file, *neighbours) for neighbours in _neighbours(rows)])
+
+    def _piece(self, file: IO[bytes], first: int, last: int) -> Piece:
+        begin = self._offsets[first]
+        end = self._offsets[last + 1] if last + 1 < len(self._offsets) else self._end
+        file.seek(begin)
+        return Piece(begin, self._lines[first], last - first + 1, file.read(end - begin))
+
+    def _unchanged(self) -> IO[bytes]:
+        file = opened(self.path)
+        if _state(file) != self._state:
+            file.close()
+            raise InputError(f"{self.path} changed while it was being read", remedy="start the run again")
+        return file
+
     def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
         """(offset, line number, row) of the rows from where the file stands."""
         raise NotImplementedError
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_offsets": array("q"), "_lines": array("q")}  # a portion knows where its rows stand
+
+
+class Block(NamedTuple):
+    """Whole lines of a file."""
+
+    offset: int
+    line: int
+    length: int
+
+
+class Piece(NamedTuple):
+    """Neighbouring rows as they stand in a file."""
+
+    offset: int
+    line: int
+    rows: int
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FilePortion:
+    """Some rows of a file, not read yet: quick to send to a worker, which reads them."""
+
+    file: RowFile
+    pieces: Sequence[Piece]
+
+    def __len__(self) -> int:
+        return sum(piece.rows for piece in self.pieces)
+
+    def __iter__(self) -> Iterator[tuple[str, Row]]:
+        path = self.file.path
+        for piece in self.pieces:
+            lines = _Lines(path, BytesIO(piece.content), piece.offset, piece.line)
+            for _, line, row in islice(self.file._rows(lines), piece.rows):
+                yield f"{path}, line {line}", row
 
 
 class PlainLines(RowFile):
@@ -150,6 +225,26 @@ class JsonLines(RowFile):
         super().__init__(path)
         self._example = example
 
+    def blocks(self) -> list[Block]:
+        """The file in blocks of whole lines, which can be read apart from each other."""
+        found = []
+        with opened(self.path) as file:
+            self._state = _state(file)
+            offset, line = 0, 1
+            while content := file.read(BLOCK):
+                content += file.readline()
+                found.append(Block(offset, line, len(content)))
+                offset, line = offset + len(content), line + content.count(b"\n")
+        self._end = offset
+        return found
+
+    def scan_block(self, block: Block) -> Iterator[Row]:
+        """Every row of a block; of all blocks in their order, it is what `scan` gives."""
+        with self._unchanged() as file:
+            file.seek(block.offset)
+            content = BytesIO(file.read(block.length))
+        yield from self._noted(_Lines(self.path, content, block.offset, block.line))
+
     def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
         for text in lines:
             if not text.strip():
@@ -195,6 +290,17 @@ class HeldRows:
     def read(self, rows: Iterable[int]) -> Iterator[Row]:
         """Some of the records, by number."""
         return (self._rows[row] for row in rows)
+
+
+def _neighbours(rows: Iterable[int]) -> Iterator[tuple[int, int]]:
+    """First and last of the rows that follow each other.
+
+    >>> list(_neighbours([4, 5, 6, 2, 3]))
+    [(4, 6), (2, 3)]
+    """
+    for _, found in groupby(enumerate(rows), key=lambda place: place[1] - place[0]):
+        same = [row for _, row in found]
+        yield same[0], same[-1]
 
 
 class _Lines:

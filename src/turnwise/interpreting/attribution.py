@@ -9,12 +9,12 @@ translated. Specification decision 000-2.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import lru_cache
 from math import inf
 
-from turnwise.interpreting.expected import expected_word_set
+from turnwise.interpreting.expected import KEPT, expected_word_set
 from turnwise.interpreting.records import AUDIO, Call, Event, Turn
 from turnwise.kernel.text import spoken_words
 
@@ -48,8 +48,9 @@ def attribute(call: Call) -> list[Owner]:
     if not turns:
         return [_by_time(turns, event) for event in call.events]
     found = _by_id(call.events, turns)
-    if None in found:
-        _by_content(call.events, turns, found)
+    if None not in found:
+        return [owner for owner in found if owner]
+    _by_content(call.events, turns, found)
     return [owner or _by_time(turns, event) for owner, event in zip(found, call.events, strict=True)]
 
 
@@ -68,17 +69,21 @@ def _by_id(events: Sequence[Event], turns: Sequence[Turn]) -> list[Owner | None]
     """
     owners: dict[str | None, Owner] = {turn.id: (turn.id, Method.ID) for turn in turns}
     named: dict[str | None, str] = {}
-    responses: defaultdict[str, list[Event]] = defaultdict(list)
+    responses: dict[str, list[Event]] = {}
     answered: set[str] = set()
+    latest, own = None, list[Event]()
     for event in events:
         turn, response = event.turn, event.response
         if response is not None:
-            responses[response].append(event)
+            if response != latest:  # the events of a response mostly follow each other
+                latest, own = response, responses.setdefault(response, [])
+            own.append(event)
         if turn is not None:
             answered.add(turn)
             if response is not None and turn in owners:
                 named.setdefault(response, turn)
-    vocabulary = Vocabulary(turns)
+    names_turns = bool(answered)
+    vocabulary = vocabulary_of(turns)
     for response, own in responses.items():  # in the order of their first event
         if response not in named:
             turn = _answered_by(own, turns, answered, vocabulary)
@@ -86,6 +91,8 @@ def _by_id(events: Sequence[Event], turns: Sequence[Turn]) -> list[Owner | None]
                 named[response] = turn
                 answered.add(turn)
     of_response = {response: owners[turn] for response, turn in named.items()}
+    if not names_turns:
+        return [of_response.get(event.response) for event in events]
     return [owners.get(event.turn) or of_response.get(event.response) for event in events]
 
 
@@ -104,8 +111,9 @@ def _answered_by(own: Sequence[Event], turns: Sequence[Turn], answered: set[str]
 class Vocabulary:
     """The words of the expected texts, and which of them belong to one turn alone."""
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self.words = {turn.id: expected_word_set(turn.expected_text or "") for turn in turns}
+    def __init__(self, texts: Sequence[tuple[str, str]]) -> None:
+        """From turns and what is expected of each."""
+        self.words = {turn: expected_word_set(text) for turn, text in texts}
         self._own: dict[str, frozenset[str]] = {}
 
     def own(self, turn: str) -> frozenset[str]:
@@ -117,8 +125,17 @@ class Vocabulary:
 
     def own_words(self, turn: str, words: Sequence[str]) -> int:
         """How many of some words only this turn is expected to have."""
-        own = self.own(turn)
-        return sum(word in own for word in words)
+        return sum(map(self.own(turn).__contains__, words))
+
+
+def vocabulary_of(turns: Sequence[Turn]) -> Vocabulary:
+    """The vocabulary of a call: worked out once for all captures of a scenario."""
+    return _vocabulary(tuple((turn.id, turn.expected_text or "") for turn in turns))
+
+
+@lru_cache(KEPT)
+def _vocabulary(texts: tuple[tuple[str, str], ...]) -> Vocabulary:
+    return Vocabulary(texts)
 
 
 # By content
@@ -129,7 +146,7 @@ def _by_content(events: Sequence[Event], turns: Sequence[Turn], found: list[Owne
     began = turns[0].start or 0.0  # what comes before anybody spoke translates nobody
     loose = [n for n, owner in enumerate(found) if owner is None and events[n].text and events[n].arrived >= began]
     if loose and any(turn.expected_text for turn in turns):
-        for place, owner in _stretches([events[place] for place in loose], turns, Vocabulary(turns)).items():
+        for place, owner in _stretches([events[place] for place in loose], turns, vocabulary_of(turns)).items():
             found[loose[place]] = owner
     known = [(events[place].arrived, owner) for place, owner in enumerate(found) if owner and events[place].text]
     for place, event in enumerate(events):
@@ -165,7 +182,7 @@ def _fits(words: Sequence[str], turns: Sequence[Turn], vocabulary: Vocabulary) -
     later = 0
     found = []
     for turn in reversed(turns):
-        at_home = sum(word in vocabulary.words[turn.id] for word in words)
+        at_home = sum(map(vocabulary.words[turn.id].__contains__, words))
         found.append(at_home - TOO_EARLY * later)
         later += vocabulary.own_words(turn.id, words)
     return found[::-1]

@@ -26,16 +26,20 @@ Times = tuple[float, float] | tuple[None, None]
 _NOT_HEARD: Times = (None, None)
 _KINDS = {kind: kind for kind in TRANSLATION}
 Json = dict[str, Any]
+_NEW = tuple.__new__
+"""Makes an `Event` of all its fields, in half the time that calling it takes."""
 
 
-def bytes_of(path: Path) -> bytes:
-    """What a file holds, without a byte order mark."""
+def bytes_of(folder: Path, name: str) -> bytes:
+    """What a file of a folder holds, without a byte order mark."""
     try:
-        return path.read_bytes().removeprefix(BOM_UTF8)
+        # Making a `Path` of it would take as long as reading it.
+        with open(f"{folder}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
+            return file.read().removeprefix(BOM_UTF8)
     except FileNotFoundError:
-        raise InputError(f"{path.name} is missing", where=str(path.parent)) from None
+        raise InputError(f"{name} is missing", where=str(folder)) from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
+        raise InputError(f"{folder / name} cannot be read", found=error.strerror or str(error)) from error
 
 
 def is_time(value: object) -> TypeGuard[float]:
@@ -51,7 +55,7 @@ def check_events(folder: Path) -> str:
     Raises:
         InputError: they are not.
     """
-    data = bytes_of(folder / EVENTS_FILE)
+    data = bytes_of(folder, EVENTS_FILE)
     first, _, rest = data.strip().partition(b"\n")
     usable = isinstance(_parsed(first), dict) or any(isinstance(_parsed(line), dict) for line in rest.split(b"\n"))
     if first and not usable:
@@ -65,9 +69,9 @@ def hash_of(data: bytes) -> str:
     return sha256(data).hexdigest()[:16]
 
 
-def lines_of(path: Path, notes: Counter[str]) -> list[Json]:
+def lines_of(folder: Path, notes: Counter[str]) -> list[Json]:
     """The events that can be read; what cannot is counted."""
-    data = bytes_of(path).strip()
+    data = bytes_of(folder, EVENTS_FILE).strip()
     try:
         found = loads(b"[" + data.replace(b"\n", b",") + b"]")  # all at once, which is faster
         if len(found) != data.count(b"\n") + 1:
@@ -78,7 +82,8 @@ def lines_of(path: Path, notes: Counter[str]) -> list[Json]:
     if len(usable) < len(found):
         notes[f"a line of {EVENTS_FILE} that is no JSON object, left out"] += len(found) - len(usable)
     for number, event in enumerate(usable):
-        event.setdefault("seq", number)
+        if "seq" not in event:
+            event["seq"] = number
     return usable
 
 
@@ -99,6 +104,11 @@ def events_of(
     says_all = True
     left_out, no_length, odd = Counter[str](), Counter[str](), Counter[str]()  # told in this order
     for event in lines:
+        plain = _plain(event)
+        if plain is not None:
+            inbound.append(event)
+            found.append(plain)
+            continue
         kind, arrived = event.get("type"), event.get("t_arrived_ms")
         if kind not in TRANSLATION or not is_time(arrived) or event.get("direction", "in") != "in":
             if _is_stop(event, sent, left_out):
@@ -118,6 +128,36 @@ def events_of(
         places = (place for place, event in enumerate(inbound) if event["type"] in TRANSLATION)
         found = [_at(event, anew.get(place, _NOT_HEARD)) for event, place in zip(found, places, strict=True)]
     return found, sent
+
+
+def _plain(event: Json) -> Event | None:
+    """A piece of the translation with nothing odd about it, as most are; None for all others.
+
+    What is said here in one go is what `_audible` and `_event` make of such an event, step by step.
+    """
+    get = event.get
+    kind, arrived, number = get("type"), get("t_arrived_ms"), event["seq"]
+    participant, response = get("participant_id"), get("response_id")
+    if type(arrived) is not float or not 0.0 <= arrived <= LATEST or type(number) is not int or "turn_id" in event:
+        return None
+    if type(participant) is not str or type(response) is not str or not participant or not response:
+        return None
+    if get("direction", "in") != "in":
+        return None
+    if kind == AUDIO:
+        audio, start, heard_ms = get("audio"), get("t_audible_ms"), get("audible_ms")
+        if type(audio) is not dict or type(start) is not float or type(heard_ms) is not float or "text" in event:
+            return None
+        length = audio.get("duration_ms")
+        if type(length) is not float or not 0.0 <= length <= LATEST:
+            return None
+        if not 0.0 <= start <= LATEST or not 0.0 <= heard_ms <= LATEST:
+            return None
+        return _NEW(Event, (number, AUDIO, arrived, participant, None, response, "", start, start + heard_ms))
+    text = get("text")
+    if kind == DELTA and type(text) is str:
+        return _NEW(Event, (number, DELTA, arrived, participant, None, response, text, None, None))
+    return None
 
 
 def _is_stop(event: Json, sent: dict[str, list[Json]], notes: Counter[str]) -> bool:

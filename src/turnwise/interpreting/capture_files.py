@@ -7,6 +7,7 @@ with no more than the fields that the metrics need.
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,13 +24,14 @@ CAPTURE_FILE = "capture.json"
 Json = dict[str, Any]
 
 
-def capture_folders(path: Path) -> list[Path]:
-    """The folder itself, or every capture below it, in the order of their names."""
+def capture_folders(path: Path) -> list[tuple[str, Path]]:
+    """The folder itself, or every capture below it, in the order of their names: as seen from the folder."""
     if not path.exists():
         raise InputError(f"{path} does not exist", expected="a capture, a folder of captures, or instances.log")
     if (path / CAPTURE_FILE).is_file():
-        return [path]
-    found = sorted(inner.parent for inner in path.rglob(CAPTURE_FILE) if inner.is_file())
+        return [(path.name, path)]
+    holding = [Path(inner) for inner, _, files in os.walk(path) if CAPTURE_FILE in files]
+    found = sorted(folder for folder in holding if (folder / CAPTURE_FILE).is_file())
     if not found:
         raise InputError(
             f"{path} holds no capture",
@@ -37,7 +39,7 @@ def capture_folders(path: Path) -> list[Path]:
             expected=f"folders with {CAPTURE_FILE} and {EVENTS_FILE}",
             remedy="turnwise drive SCENARIO... --url ws://... --out DIR makes them",
         )
-    return found
+    return [(folder.relative_to(path).as_posix(), folder) for folder in found]
 
 
 def read_head(folder: Path, key: str) -> Call:
@@ -46,7 +48,7 @@ def read_head(folder: Path, key: str) -> Call:
     Raises:
         InputError: the file is missing, is no JSON, or its turns cannot be used.
     """
-    return head_of(bytes_of(folder / CAPTURE_FILE), folder, key)
+    return head_of(bytes_of(folder, CAPTURE_FILE), folder, key)
 
 
 def head_of(data: bytes, folder: Path, key: str) -> Call:
@@ -83,7 +85,7 @@ def read_capture(folder: Path, key: str) -> Call:
     """
     call = read_head(folder, key)
     notes: Counter[str] = Counter()
-    lines = lines_of(folder / EVENTS_FILE, notes)
+    lines = lines_of(folder, notes)
     events, sent = events_of(lines, call.ended, {turn.id for turn in call.turns}, notes)
     told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in notes.items())
     return replace(call, turns=tuple(_with_sent(turn, sent) for turn in call.turns), events=tuple(events), notes=told)

@@ -83,11 +83,6 @@ def _expected_count(text: str) -> int:
     return len(output_words(text))
 
 
-def _places(text: str) -> list[tuple[int, int]]:
-    """Where the words of a text begin and end."""
-    return [match.span() for match in _WORD.finditer(text)]
-
-
 def word_moments(summary: TurnSummary) -> list[float]:
     """When each word of the translation was there for good."""
     if summary.deltas:
@@ -99,7 +94,7 @@ def word_moments(summary: TurnSummary) -> list[float]:
 def _of_deltas(pieces: Sequence[str], arrivals: Sequence[float]) -> list[float]:
     """A word is there when the piece with its last character has come."""
     ends = list(accumulate(map(len, pieces)))
-    return [arrivals[bisect_left(ends, end)] for _, end in _places("".join(pieces))]
+    return [arrivals[bisect_left(ends, word.end())] for word in _WORD.finditer("".join(pieces))]
 
 
 def _of_versions(hypotheses: Sequence[Sequence[str]], arrivals: Sequence[float]) -> list[float]:

@@ -115,18 +115,13 @@ def atd(emission: Emission) -> float | None:
     """
     if not len(emission.delays) or emission.source_ms <= 0:
         return None
-    source = [0.0]  # when each word of the source ends, from number 1
-    total, written = 0.0, 0
-    for read, ends in _chunks(emission):
-        ahead = max(0, written - (len(source) - 1))
-        _add_token_ends(source, source[-1], read)
-        last = len(source) - 1
-        delay = 0.0
-        for rank, end in enumerate(ends, written + 1 - ahead):
-            delay += end - source[rank if rank < last else last]
-        total += delay
-        written += len(ends)
-    return total / written if written else None
+    read_ms = emission.delays if emission.read_ms is None else emission.read_ms
+    times = in_real_time(read_ms, emission.delays) if emission.cumulative else emission.delays
+    end = emission.source_ms
+    heard = [read if 0.0 <= read <= end else min(max(read, 0.0), end) for read in read_ms]
+    if emission.durations is None:
+        return _delay_of_text(heard, times)
+    return _delay_of_speech(_chunks_of_speech(heard, times, emission.durations))
 
 
 def start_offset(emission: Emission) -> float | None:
@@ -215,29 +210,40 @@ def _common_prefix(old: Sequence[str], new: Sequence[str]) -> int:
 # Chunks and words of `atd`
 
 
-def _chunks(emission: Emission) -> Iterable[tuple[float, list[float]]]:
-    """For each chunk of the source: up to where it goes, and when each word put out after it ends."""
-    read_ms = emission.delays if emission.read_ms is None else emission.read_ms
-    times = in_real_time(read_ms, emission.delays) if emission.cumulative else emission.delays
-    end = emission.source_ms
-    heard = [read if 0.0 <= read <= end else min(max(read, 0.0), end) for read in read_ms]
-    if emission.durations is None:
-        return _chunks_of_text(heard, times)
-    return _chunks_of_speech(heard, times, emission.durations)
-
-
-def _chunks_of_text(heard: Sequence[float], times: Sequence[float]) -> list[tuple[float, list[float]]]:
+def _delay_of_text(heard: Sequence[float], times: Sequence[float]) -> float:
     """A word has no length, and ends as it comes, or with the one before where that is later."""
-    chunks: list[tuple[float, list[float]]] = []
+    source = [0.0]  # when each word of the source ends, from number 1
+    total, delay = 0.0, 0.0
+    written, rank, last = 0, 0, 0
     before, latest = -inf, -inf
     for read, time in zip(heard, times, strict=True):
-        latest = time if time > latest else latest
-        if read == before:
-            chunks[-1][1].append(latest)
-        else:
-            chunks.append((read, [latest]))
-            before = read
-    return chunks
+        if time > latest:
+            latest = time
+        if read != before:  # a new chunk
+            total, delay, before = total + delay, 0.0, read
+            rank = min(written, last)  # t - max(0, Y - X) = min(Y, X) + 1 for its first word
+            if read > source[-1]:
+                _add_token_ends(source, source[-1], read)
+                last = len(source) - 1
+        written, rank = written + 1, rank + 1
+        delay += latest - source[rank if rank < last else last]
+    return (total + delay) / written
+
+
+def _delay_of_speech(chunks: Iterable[tuple[float, list[float]]]) -> float | None:
+    """The same, with chunks of the source: up to where each goes, and when each word put out after it ends."""
+    source = [0.0]
+    total, written = 0.0, 0
+    for read, ends in chunks:
+        ahead = max(0, written - (len(source) - 1))
+        _add_token_ends(source, source[-1], read)
+        last = len(source) - 1
+        delay = 0.0
+        for rank, end in enumerate(ends, written + 1 - ahead):
+            delay += end - source[rank if rank < last else last]
+        total += delay
+        written += len(ends)
+    return total / written if written else None
 
 
 def _chunks_of_speech(

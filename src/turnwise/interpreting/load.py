@@ -53,7 +53,7 @@ class CaptureSource:
         refused: list[tuple[str, InputError]] = []
         for key, folder in self._named():
             try:
-                data = bytes_of(folder / CAPTURE_FILE)
+                data = bytes_of(folder, CAPTURE_FILE)
                 call = self._with_scenario(head_of(data, folder, key))
                 self._files += [
                     (f"{key}/{CAPTURE_FILE}", hash_of(data)),
@@ -84,8 +84,7 @@ class CaptureSource:
     def _named(self) -> Iterator[tuple[str, Path]]:
         """Every capture by its name: its folder, as seen from the folder that was named."""
         for path in self.paths:
-            for folder in capture_folders(path):
-                name = folder.name if folder == path else folder.relative_to(path).as_posix()
+            for name, folder in capture_folders(path):
                 yield clean(name or "capture"), folder
 
     def _look_at(self, call: Call) -> None:
@@ -101,7 +100,7 @@ class CaptureSource:
         asked = [(turn.id, turn.participant, turn.source_text, turn.expected_text, turn.barge_in) for turn in turns]
         self._asked.append(repr((call.scenario, call.key, asked)))
         self._played.add(call.scenario)
-        if call.spoken and call.spoken[0].barge_in:
+        if (spoken := call.spoken) and spoken[0].barge_in:
             self._too_early.append(call.key)
 
     def _with_scenario(self, call: Call) -> Call:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from turnwise.interpreting.attribution import Method, Owner, attribute, attribute_by_document
@@ -16,7 +17,9 @@ from turnwise.kernel.text import is_unspaced, spoken_form, words_of
 
 ONE_STRETCH_MS = 1.0
 """Pieces of audio no further apart are heard as one."""
-_WEAKEST_FIRST = tuple(reversed(Method))
+_AUDIBLE = attrgetter("audible_from", "audible_to")
+_METHODS = tuple(Method)
+_WEAKEST_FIRST = _METHODS[::-1]
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class TurnSummary:
     @cached_property
     def audible(self) -> list[Span]:
         """From when to when the translation is heard; what is cut off before its time is not."""
-        times = ((event.audible_from, event.audible_to) for event in self.events)
+        times = map(_AUDIBLE, self.events)
         heard = [(start or 0.0, end) for start, end in times if start is not None and end is not None and end > start]
         return merged_spans(heard, ONE_STRETCH_MS)
 
@@ -123,7 +126,7 @@ class TurnSummary:
             "audible_first_ms": self.audible_first,
             "audible_last_ms": self.audible_last,
             "audible": [[round(start, 3), round(end, 3)] for start, end in self.audible],
-            "attribution": {method.value: self.methods.count(method) for method in Method if method in self.methods},
+            "attribution": {method.value: count for method in _METHODS if (count := self.methods.count(method))},
             "source_text": turn.source_text,
             "expected_text": turn.expected_text,
             "text": self.text,

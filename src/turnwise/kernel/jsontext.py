@@ -21,6 +21,14 @@ def dumps(value: Any) -> str:
     return orjson.dumps(value, option=NUMPY).decode()
 
 
+def fingerprinted(value: Any) -> bytes:
+    """What a record holds, for a hash; also where it holds what JSON cannot write."""
+    try:
+        return orjson.dumps(value, default=repr, option=NUMPY | orjson.OPT_NON_STR_KEYS)
+    except TypeError:  # half characters
+        return repr(value).encode("utf-8", "surrogatepass")
+
+
 def dumps_vectors(vectors: Sequence[Sequence[float]]) -> list[str]:
     """The texts of many short vectors of numbers, each as `dumps` writes it: in one call, which is much faster.
 

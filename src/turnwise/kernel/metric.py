@@ -183,6 +183,8 @@ class Metric:
     spec: ClassVar[MetricSpec]
     apart: ClassVar[frozenset[str]] = frozenset()
     """Variants that a derived metric is made of only if it names them: a judge's opinion beside people's."""
+    preload: ClassVar[tuple[str, ...]] = ()
+    """Modules that take long to import: worker processes are forked from one that has imported them."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         settings = settings or Settings()

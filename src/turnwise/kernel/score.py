@@ -77,9 +77,14 @@ class Measurement(NamedTuple):
     """Who gave it, where it was not code: the name of a model."""
 
 
+_SCORED, _CODE = Status.SCORED, Source.CODE
+_NEW = tuple.__new__
+"""Looking up a member of an enumeration, and calling a named tuple, would be most of the time of making one."""
+
+
 def measured(statistics: tuple[float, ...], *, evidence: JSON = None, parts: Parts | None = None) -> Measurement:
     """A scored measurement from its statistics vector."""
-    return Measurement(statistics, None, Status.SCORED, None, evidence, parts)  # by place: there are many
+    return _NEW(Measurement, (statistics, None, _SCORED, None, evidence, parts, 0, "", _CODE, ""))
 
 
 def labelled(label: str, *, evidence: JSON = None) -> Measurement:
@@ -133,7 +138,7 @@ class Score:
 
 def check_consistent(status: Status, value: float | None, label: str | None, reason: str | None) -> None:
     """Refuse a score that would corrupt a mean: scored without a value, missing without a reason, NaN, infinity."""
-    if status is Status.SCORED:
+    if status is _SCORED:
         if value is None and label is None:
             raise ValueError("a scored score needs a value or a label")
         if value is not None and not math.isfinite(value):

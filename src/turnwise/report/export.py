@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TextIO, cast
 
 from turnwise.kernel.errors import TurnwiseError
 from turnwise.kernel.jsontext import dumps, loads
-from turnwise.report.files import CsvWriter
+from turnwise.report.files import CsvWriter, whole_file
 from turnwise.report.summary import stored_or_new, summarise, summary_object, with_calibration
 from turnwise.report.tables import Table, as_latex, as_markdown, overview, slices
 from turnwise.store.reading import stream_scores
@@ -38,7 +38,8 @@ COLUMNS = (
     "signature",
 )
 _JSON = ("dimensions", "statistics", "parts", "evidence")
-_CHUNK = 50_000
+_GROUP = 10_000
+"""Rows of a row group of a Parquet file; as many are in memory."""
 
 
 def write_scores(store: Store, run: Run, form: str, file: IO[str]) -> None:
@@ -54,7 +55,7 @@ def write_scores(store: Store, run: Run, form: str, file: IO[str]) -> None:
 
 
 def write_parquet(store: Store, run: Run, path: Path) -> None:
-    """Every score of a run as a Parquet file; JSON columns stay text."""
+    """Every score of a run as a Parquet file, which appears when it is complete; JSON columns stay text."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -64,13 +65,10 @@ def write_parquet(store: Store, run: Run, path: Path) -> None:
         ) from error
     types = {"repeat": pa.int64(), "value": pa.float64()}
     schema = pa.schema([(name, types.get(name, pa.string())) for name in COLUMNS])
-    rows = _rows(store, run)
-    try:
-        with pq.ParquetWriter(path, schema) as writer:
-            while chunk := list(islice(rows, _CHUNK)):
-                writer.write_table(pa.Table.from_pylist([{n: row[n] for n in COLUMNS} for row in chunk], schema))
-    except OSError as error:
-        raise TurnwiseError(f"{path} cannot be written", found=str(error)) from error
+    rows = ([row[name] for name in COLUMNS] for row in _rows(store, run))
+    with whole_file(path) as file, pq.ParquetWriter(cast("TextIO", file).buffer, schema) as writer:
+        while group := list(islice(rows, _GROUP)):
+            writer.write_table(pa.table(list(zip(*group, strict=True)), schema))
 
 
 def result_tables(store: Store, run: Run, form: str, by: Sequence[tuple[str, ...]]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from math import inf
 from operator import itemgetter
 from typing import Any
 
@@ -18,7 +18,9 @@ from turnwise.kernel.rollup import BoolArray, FloatArray, IntArray
 from turnwise.store import schema
 from turnwise.store.run import Run, RunMetric
 from turnwise.store.store import Store
-from turnwise.store.stream import CHUNK, stream
+from turnwise.store.stream import stream_chunks
+
+SCORED = "scored"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,28 +119,20 @@ def read_columns(
 
     `only` names one output and variant, `between` the first and the last item that is wanted of it.
     """
-    t = schema.scores
-    columns = (
-        t.c.output,
-        t.c.variant,
-        t.c.item,
-        t.c.repeat,
-        t.c.value,
-        t.c.label,
-        t.c.statistics,
-        t.c.parts if with_parts else null(),
-        t.c.reason,
-    )
-    query = select(*columns, t.c.status, t.c.rater).where(t.c.run == run.key, t.c.metric == metric.number)
-    if only is not None:
-        query = query.where(t.c.output == only[0], t.c.variant == only[1])
-    if between is not None:
-        query = query.where(t.c.item.between(*between))
-    with store.reading() as connection:
-        rows = stream(connection, query.order_by(t.c.output, t.c.variant, t.c.item, t.c.repeat, t.c.rater))
-        for (output, variant), group in groupby(rows, key=itemgetter(0, 1)):
-            for portion in [group] if ends is None else _portions(group, ends):
-                yield _columns(output, variant, portion, with_parts)
+    for output, variant in stored_series(store, run, metric) if only is None else [only]:
+        t = schema.scores
+        own = (t.c.run == run.key, t.c.metric == metric.number, t.c.output == output, t.c.variant == variant)
+        parts = t.c.parts if with_parts else null()
+        query = select(
+            t.c.item, t.c.repeat, t.c.value, t.c.label, t.c.statistics, t.c.reason, t.c.status, t.c.rater, parts
+        ).where(*own)
+        if between is not None:
+            query = query.where(t.c.item.between(*between))
+        with store.reading() as connection:
+            # In the order of the key, so that nothing has to be sorted.
+            chunks = stream_chunks(connection, query.order_by(t.c.item, t.c.repeat, t.c.source, t.c.rater))
+            for builder in _portions(chunks, ends):
+                yield builder.columns(output, variant)
 
 
 def stored_series(store: Store, run: Run, metric: RunMetric) -> list[tuple[str, str]]:
@@ -155,12 +149,23 @@ def stored_series(store: Store, run: Run, metric: RunMetric) -> list[tuple[str, 
     return found
 
 
-def _portions(rows: Iterator[Any], ends: IntArray) -> Iterator[Iterator[Any]]:
+def _portions(chunks: Iterator[Sequence[Any]], ends: IntArray | None) -> Iterator[_Builder]:
     """Cut after the items in `ends`; what is behind the last of them was written later and is left out."""
-    last = ends.tolist()
-    for window, portion in groupby(rows, key=lambda row: bisect_left(last, row[2])):
-        if window < len(last):
-            yield portion
+    last = [inf] if ends is None else ends.tolist()
+    window, builder = 0, _Builder()
+    for whole in chunks:
+        chunk = whole
+        while chunk and window < len(last):
+            if chunk[-1][0] <= last[window]:
+                builder.add(chunk)
+                break
+            cut = bisect_right(chunk, last[window], key=itemgetter(0))
+            builder.add(chunk[:cut])
+            if builder.n:
+                yield builder
+            window, builder, chunk = window + 1, _Builder(), chunk[cut:]
+    if builder.n:
+        yield builder
 
 
 class _Encoder:
@@ -181,47 +186,60 @@ class _Encoder:
         return Codes(codes, list(self._known))
 
 
-def _columns(output: str, variant: str, rows: Iterator[Any], with_parts: bool) -> ScoreColumns:
-    """Arrays from a stream of rows, chunk by chunk: the texts of a chunk are gone before the next one is read."""
-    chunks: list[tuple[IntArray, IntArray, FloatArray, FloatArray]] = []
-    labels: list[str | None] = []
-    reasons = _Encoder()
-    parts = _PartsBuilder()
-    raters = False
-    n = 0
-    while chunk := list(islice(rows, CHUNK)):
-        chunks.append(_chunk_arrays(chunk))
-        for position, row in enumerate(chunk, start=n):
-            if row[9] != "scored":
-                reasons.put(position, row[8])
-        labels += [row[5] for row in chunk] if any(row[5] is not None for row in chunk) else [None] * len(chunk)
-        raters = raters or any(row[10] for row in chunk)
-        if with_parts:
-            parts.add([row[7] for row in chunk], n)
-        n += len(chunk)
-    width = max(chunk[3].shape[1] for chunk in chunks)
-    items, repeats = (np.concatenate([chunk[i] for chunk in chunks]) for i in (0, 1))
-    values = np.concatenate([chunk[2] for chunk in chunks])
-    statistics = np.concatenate([_widened(chunk[3], width) for chunk in chunks])
-    found = ScoreColumns(
-        output, variant, items, repeats, values, statistics, labels, reasons.codes(n), parts.columns(width)
-    )
-    return _average_raters(found) if raters else found
+class _Builder:
+    """Arrays from rows, chunk by chunk: the texts of a chunk are gone before the next one is read."""
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._chunks: list[tuple[IntArray, IntArray, FloatArray, FloatArray]] = []
+        self._labels: list[str | None] = []
+        self._reasons = _Encoder()
+        self._parts = _PartsBuilder()
+        self._raters = False
+
+    def add(self, rows: Sequence[Any]) -> None:
+        """Some more rows."""
+        if not rows:
+            return
+        items, repeats, values, labels, statistics, reasons, statuses, raters, parts = zip(*rows, strict=True)
+        self._chunks.append(
+            (
+                np.array(items, dtype=np.int64),
+                np.array(repeats, dtype=np.int64),
+                np.array(values, dtype=np.float64),  # None becomes NaN
+                _decoded(statistics),
+            )
+        )
+        if statuses.count(SCORED) < len(rows):
+            for place, status in enumerate(statuses):
+                if status != SCORED:
+                    self._reasons.put(self.n + place, reasons[place])
+        self._labels += labels
+        self._raters = self._raters or any(raters)
+        self._parts.add(parts, self.n)
+        self.n += len(rows)
+
+    def columns(self, output: str, variant: str) -> ScoreColumns:
+        """All of them."""
+        width = max(chunk[3].shape[1] for chunk in self._chunks)
+        items, repeats = (np.concatenate([chunk[i] for chunk in self._chunks]) for i in (0, 1))
+        values = np.concatenate([chunk[2] for chunk in self._chunks])
+        statistics = np.concatenate([_widened(chunk[3], width) for chunk in self._chunks])
+        reasons, parts = self._reasons.codes(self.n), self._parts.columns(width)
+        found = ScoreColumns(output, variant, items, repeats, values, statistics, self._labels, reasons, parts)
+        return _average_raters(found) if self._raters else found
 
 
-def _chunk_arrays(rows: list[Any]) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Items, repeats, values and statistics of some rows."""
-    have = [position for position, row in enumerate(rows) if row[6] is not None]
-    vectors = loads("[" + ",".join([rows[position][6] for position in have]) + "]")
-    statistics = np.full((len(rows), len(vectors[0]) if vectors else 0), np.nan)
+def _decoded(texts: Sequence[str | None]) -> FloatArray:
+    """The vectors of statistics in some rows; NaN where a row has none."""
+    if None not in texts:
+        return np.array(loads(f"[{','.join(texts)}]"), dtype=np.float64)  # type: ignore[arg-type]
+    have = [place for place, text in enumerate(texts) if text is not None]
+    vectors = loads("[" + ",".join([texts[place] or "" for place in have]) + "]")
+    statistics = np.full((len(texts), len(vectors[0]) if vectors else 0), np.nan)
     if vectors:
         statistics[have] = vectors
-    return (
-        np.array([row[2] for row in rows], dtype=np.int64),
-        np.array([row[3] for row in rows], dtype=np.int64),
-        np.array([np.nan if row[4] is None else row[4] for row in rows], dtype=np.float64),
-        statistics,
-    )
+    return statistics
 
 
 def _widened(statistics: FloatArray, width: int) -> FloatArray:
@@ -243,6 +261,8 @@ class _PartsBuilder:
         self._chunks: list[tuple[IntArray, IntArray, FloatArray]] = []
 
     def add(self, texts: Sequence[str | None], first: int) -> None:
+        if texts.count(None) == len(texts):
+            return
         have = [position for position, text in enumerate(texts) if text is not None]
         decoded = loads("[" + ",".join([texts[position] or "" for position in have]) + "]")
         if not decoded:

@@ -5,7 +5,11 @@ Both ways end in the same checks, so that nothing inconsistent and no NaN reache
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from math import isfinite
+from operator import itemgetter
 from typing import Any
 
 from turnwise.kernel.jsontext import clean, dumps, dumps_clean, dumps_vectors, loads
@@ -29,7 +33,11 @@ SCORE_COLUMNS = (
 )
 Valued = tuple[str, int, float | None, Measurement]
 """An output, the number of an item, the value, and the measurement behind it."""
-_CODE, _SCORED = Source.CODE.value, Status.SCORED.value
+Row = tuple[Any, ...]
+_ROW = ("run", *SCORE_COLUMNS)
+_NULLABLE = ("value", "label", "statistics", "parts", "reason", "evidence")
+_CODE, _SCORED = Source.CODE, Status.SCORED
+_CODE_TEXT, _SCORED_TEXT = Source.CODE.value, Status.SCORED.value
 
 
 def score_values(score: Score, metric: int, item: int) -> dict[str, Any]:
@@ -81,7 +89,8 @@ def measurement_rows(metric: int, found: Sequence[Valued]) -> list[tuple[Any, ..
     told, told_text = None, None
     for output, item, value, one in found:
         statistics, label, status, reason, evidence, parts, repeat, variant, source, rater = one
-        check_consistent(status, value, label, reason)
+        if status is not _SCORED or value is None or not isfinite(value):  # a number that is scored is what most are
+            check_consistent(status, value, label, reason)
         if evidence is not told:  # the outputs of a metric often stand on the same evidence
             told, told_text = evidence, None if evidence is None else dumps_clean(evidence)
         row = (
@@ -90,15 +99,32 @@ def measurement_rows(metric: int, found: Sequence[Valued]) -> list[tuple[Any, ..
             variant,
             item,
             repeat,
-            _CODE if source is Source.CODE else source.value,
+            _CODE_TEXT if source is _CODE else source.value,
             rater,
             value,
             None if label is None else clean(label),
             None if statistics is None else next(vectors),
             None if parts is None else _parts_text(parts),
-            _SCORED if status is Status.SCORED else status.value,
+            _SCORED_TEXT if status is _SCORED else status.value,
             None if reason is None else clean(reason),
             told_text,
         )
         rows.append(row)
     return rows
+
+
+def without_nulls(rows: Iterable[Row]) -> Iterator[tuple[Sequence[str], Iterable[Row]]]:
+    """Rows of scores, each after its run, in groups with values in the same columns: their names, the values alone.
+
+    A column that is not named becomes NULL. Most scores have neither label nor parts nor reason, and the driver of
+    SQLite takes several times as long to write NULL as to write a text.
+    """
+    groups: defaultdict[tuple[bool, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        _, _, _, _, _, _, _, _, value, label, statistics, parts, _, reason, evidence = row
+        empty = (value is None, label is None, statistics is None, parts is None, reason is None, evidence is None)
+        groups[empty].append(row)
+    for pattern, own in groups.items():
+        left_out = set(compress(_NULLABLE, pattern))
+        names = [name for name in _ROW if name not in left_out]
+        yield names, map(itemgetter(*map(_ROW.index, names)), own)

@@ -23,7 +23,7 @@ from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.score import Score, Source
 from turnwise.store import schema
 from turnwise.store.connect import connect, database_url, describe, unreachable
-from turnwise.store.rows import score_values
+from turnwise.store.rows import score_values, without_nulls
 from turnwise.store.run import (
     FINISHED,
     RUNNING,
@@ -198,9 +198,10 @@ class Store:
             return
         placeholder = "?" if connection.dialect.paramstyle == "qmark" else "%s"
         names = [column.name for column in table.columns][: len(rows[0])]
-        columns = ", ".join(f'"{name}"' for name in names)
-        marks = ", ".join([placeholder] * len(names))
-        connection.exec_driver_sql(f"INSERT INTO {table.name} ({columns}) VALUES ({marks})", list(rows))  # noqa: S608
+        for given, values in without_nulls(rows) if table is schema.scores else [(names, rows)]:
+            columns, marks = ", ".join(f'"{name}"' for name in given), ", ".join([placeholder] * len(given))
+            insertion = f"INSERT INTO {table.name} ({columns}) VALUES ({marks})"  # noqa: S608
+            connection.exec_driver_sql(insertion, list(values))
 
     # Amending
 

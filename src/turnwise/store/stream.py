@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any
 
@@ -13,7 +13,13 @@ _cursor_numbers = count()
 
 
 def stream(connection: Connection, query: Any) -> Iterator[Any]:
-    """Plain tuples from the driver, fetched in chunks."""
+    """Plain tuples from the driver, one by one."""
+    for rows in stream_chunks(connection, query):
+        yield from rows
+
+
+def stream_chunks(connection: Connection, query: Any) -> Iterator[Sequence[Any]]:
+    """Plain tuples from the driver, as many at once as are fetched."""
     compiled = query.compile(dialect=connection.dialect)
     given = compiled.params
     if compiled.positiontup is not None:
@@ -24,6 +30,6 @@ def stream(connection: Connection, query: Any) -> Iterator[Any]:
     try:
         cursor.execute(str(compiled), given)
         while rows := cursor.fetchmany(CHUNK):
-            yield from rows
+            yield rows
     finally:
         cursor.close()

@@ -6,13 +6,13 @@ They change no score. What they find is printed and stored with the run.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from turnwise.audio.wave import UnusableAudio, read_wave
+from turnwise.audio.wave import UnusableAudio
 from turnwise.engine.plan import Finding
-from turnwise.kernel.errors import TurnwiseError
-from turnwise.translation.records import AUDIO, Sample, is_there
+from turnwise.translation.listening import Heard
+from turnwise.translation.records import AUDIO, Sample
 
 LANGUAGE_TAG = re.compile(
     r"\s*(?:>>\s*\w+\s*<<|__\w+__|<2\w+>|<\|?[a-z]{2,3}(?:[_-]\w+)?\|?>|\[[a-z]{2,3}(?:[_-]\w+)?\]|[a-z]{3}_[A-Z][a-z]{3}\b)"
@@ -44,13 +44,13 @@ _WHAT = {
 class Hygiene:
     """Looks at one sample after the other and remembers what is odd."""
 
-    def __init__(self, listen: bool = True) -> None:
-        self._listen = listen
+    def __init__(self, listens: bool = True) -> None:
+        self._listens = listens
         self._found: dict[tuple[str, str], list[str]] = {}
         self._counts: dict[tuple[str, str], int] = {}
 
-    def look_at(self, sample: Sample) -> None:
-        """One more sample."""
+    def look_at(self, sample: Sample, heard: Mapping[Path, Heard]) -> None:
+        """One more sample; `heard` has its recordings."""
         if sample.excluded:
             self._note("excluded", f"{sample.id}: {sample.excluded}")
             return
@@ -63,19 +63,21 @@ class Hygiene:
             self._note("empty_reference", sample.id)
         if sample.source is not None and not sample.source.strip():
             self._note("empty_source", sample.id)
-        self._listen_to(sample)
+        self._listen_to(sample, heard)
 
-    def _listen_to(self, sample: Sample) -> None:
+    def _listen_to(self, sample: Sample, heard: Mapping[Path, Heard]) -> None:
         seconds: dict[str, float] = {}
-        heard: dict[Path, float | None] = {}
-        for name in AUDIO if self._listen else ():
+        noted: set[Path] = set()
+        for name in AUDIO if self._listens else ():
             path = getattr(sample, name)
-            if path is not None and not is_there(path):
+            if path is not None and path not in heard:
                 self._note("text_without_audio", sample.id, f"samples without {name.replace('_', ' ')}")
             elif path is not None:
-                if path not in heard:  # ground truth has one recording as translation and as reference
-                    heard[path] = self._hear(path)
-                seconds |= {} if (found := heard[path]) is None else {name: found}
+                found = heard[path]
+                if path not in noted:  # ground truth has one recording as translation and as reference
+                    noted.add(path)
+                    self._note_recording(path, found)
+                seconds |= {} if found.seconds is None else {name: found.seconds}
         if "hypothesis_audio" in seconds and "reference_audio" in seconds:
             ratio = seconds["hypothesis_audio"] / seconds["reference_audio"]
             if not SHORTEST <= ratio <= LONGEST:
@@ -90,24 +92,20 @@ class Hygiene:
             found.append(Finding(check, f"{what or _WHAT[check]}: {names}", count))
         return found
 
-    def _hear(self, path: Path) -> float | None:
-        """The duration of a recording in seconds, if it can be used."""
-        try:
-            wave = read_wave(path, rate=None)
-        except UnusableAudio as error:
-            self._note("audio", path.name, error.reason)
-            return None
-        except TurnwiseError as error:  # the extra is not installed: metrics on audio will say so
-            self._listen = False
-            self._note("audio", error.remedy or "", f"audio is not looked into: {error.what}")
-            return None
-        if wave.channels > 1:
-            self._note("audio", path.name, f"audio with {wave.channels} channels, mixed down")
-        if wave.rate > RATE:
-            self._note("audio", path.name, f"audio at {wave.rate} Hz, resampled in memory where {RATE} Hz are needed")
-        elif wave.rate < RATE:
-            self._note("audio", path.name, f"audio at {wave.rate} Hz, too low for metrics that compare at {RATE} Hz")
-        return wave.seconds
+    def _note_recording(self, path: Path, heard: Heard) -> None:
+        if isinstance(heard.trouble, UnusableAudio):
+            self._note("audio", path.name, heard.trouble.reason)
+        elif heard.trouble is not None:  # the extra is not installed: metrics on audio will say so
+            self._listens = False
+            self._note("audio", heard.trouble.remedy or "", f"audio is not looked into: {heard.trouble.what}")
+        if heard.seconds is None:
+            return
+        if heard.channels > 1:
+            self._note("audio", path.name, f"audio with {heard.channels} channels, mixed down")
+        if heard.rate > RATE:
+            self._note("audio", path.name, f"audio at {heard.rate} Hz, resampled in memory where {RATE} Hz are needed")
+        elif heard.rate < RATE:
+            self._note("audio", path.name, f"audio at {heard.rate} Hz, too low for metrics that compare at {RATE} Hz")
 
     def _note(self, check: str, name: str, what: str = "") -> None:
         key = check, what

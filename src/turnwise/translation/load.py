@@ -15,6 +15,7 @@ from turnwise.engine.plan import Finding
 from turnwise.translation.batch import SampleBatch
 from turnwise.translation.formats.base import Samples
 from turnwise.translation.hygiene import Hygiene
+from turnwise.translation.listening import Ear
 from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, OPERATIONS, UNIT, Sample, is_there
 
 UNDETERMINED = "und"
@@ -33,6 +34,8 @@ class TranslationSource:
     """Fields without which a sample is skipped for all metrics, as the document has it (`spec`)."""
     check_audio: bool = True
     """Whether recordings are looked into before anything is scored."""
+    workers: int = 1
+    """How many recordings are looked into at once."""
     findings: list[Finding] = field(default_factory=list)
     unit = UNIT
 
@@ -106,22 +109,20 @@ class TranslationSource:
             return replace(sample, excluded=f"no {', no '.join(lacking)} (spec: skipped for all metrics)")
         return sample
 
-    def _mark(self, path: Path) -> str:
-        """What tells whether a recording is still the same: its content, or its size where nobody listens to it."""
-        if not self.check_audio:
-            return str(path.stat().st_size)
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "md5").hexdigest()
-
     def _scan(self) -> None:
         """Look at every sample once: count what it carries, check it, take the fingerprints."""
         asked, given = 0, hashlib.sha256()
         hygiene = Hygiene(self.check_audio)
+        ear = Ear(self.check_audio, self.workers)
         translated = 0
         spoken = False
         for numbers in self.samples.order.portions(BATCH_OF_TEXTS):
-            for sample in self.samples.read(numbers):
-                found = [name for name in FIELDS if carries(sample, name)]
+            samples = self.samples.read(numbers)
+            carried = [[name for name in FIELDS if carries(sample, name)] for sample in samples]
+            heard = ear.hear(
+                path for sample, found in zip(samples, carried, strict=True) for path in _recordings(sample, found)
+            )
+            for sample, found in zip(samples, carried, strict=True):
                 self._carried.update(found)
                 self._carried.update(sample.operations.keys())
                 self._metadata.update(sample.metadata)
@@ -132,18 +133,22 @@ class TranslationSource:
                 question = repr((sample.id, sample.language, sample.source, sample.references))
                 # Systems may list the same samples in different orders: a sum does not depend on it.
                 asked += int.from_bytes(hashlib.sha256(question.encode("utf-8", "surrogatepass")).digest())
-                spoken_as = [self._mark(getattr(sample, name)) for name in AUDIO if name in found]
+                spoken_as = [heard[path].mark for path in _recordings(sample, found)]
                 costs, metadata = sorted(sample.operations.items()), sorted(sample.metadata.items())
                 about = (sample.source_language, sample.cluster, sample.excluded, metadata, costs)
                 answer = (sample.hypothesis, spoken_as, about)
                 given.update(repr((question, answer)).encode("utf-8", "surrogatepass"))
-                hygiene.look_at(sample)
+                hygiene.look_at(sample, heard)
         self._portions = self.samples.order.portions(BATCH_WITH_AUDIO if spoken else BATCH_OF_TEXTS)
         self._translated = translated
         self._asked = f"{asked % 2**256:064x}"[:12]
         given.update(f"{len(self._portions)}".encode())
         self._given = given.hexdigest()[:12]
         self.findings += [*self.samples.findings, *hygiene.findings()]
+
+
+def _recordings(sample: Sample, carried: Collection[str]) -> list[Path]:
+    return [getattr(sample, name) for name in AUDIO if name in carried]
 
 
 def carries(sample: Sample, name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,8 @@ import turnwise.translation.metrics  # noqa: F401  (registers the metrics)
 from turnwise.audio.cepstra import LITERATURE, convention_named
 from turnwise.audio.quality import dnsmos_name
 from turnwise.audio.quality import why_not as no_dnsmos
-from turnwise.engine.options import PROFILES, RunOptions
+from turnwise.engine.executors import local_workers
+from turnwise.engine.options import PROFILES, RunOptions, engine_of
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError, near_misses
 from turnwise.kernel.metric import SPEC
@@ -56,7 +58,7 @@ class TranslationOptions(RunOptions):
     references: list[Path] = Field(default_factory=list)
     sources: Path | None = None
     data: Path | list[dict[str, Any]] | None = None
-    """A JSONL, CSV or TSV file, or records in memory."""
+    """A JSONL, CSV, TSV or Parquet file, or records in memory."""
     column: dict[str, str] = Field(default_factory=dict)
     """Columns of `data` that have other names: {"hypothesis": "mt"}."""
     mcd_convention: str = LITERATURE.name
@@ -179,7 +181,7 @@ class TranslationSuite:
         """The samples of a layout, checked."""
         needs = _needs(options)
         listens = needs is None or any(name in AUDIO for name in needs) or options.mode == GroundTruthSamples.mode
-        source = TranslationSource(_samples(options), check_audio=listens)
+        source = TranslationSource(_samples(options), check_audio=listens, workers=local_workers(*engine_of(options)))
         if options.profile == SPEC:
             # MCD is not measured on ground truth, so nothing is asked for its sake.
             asked = _needs(options, without="mcd") if options.mode == GroundTruthSamples.mode else needs
@@ -199,6 +201,7 @@ class TranslationSuite:
             "comet_weights": comet_files.describe(options.comet_model) if _wants(options, "comet") else "none",
             "blaser_mode": _blaser_mode(options, source),
             "blaser_models": _blaser_models(options, source),
+            "blaser_languages": _blaser_languages(options, source),
             "device": options.device,
             "recogniser": recognisers(source.languages) if spoken else "none",
             "dnsmos": dnsmos_name() if spoken and not no_dnsmos() else "none",
@@ -267,6 +270,12 @@ def _blaser_models(options: TranslationOptions, source: TranslationSource) -> st
     if not _wants_blaser(options, source):
         return "none"
     return sonar_models.describe(_blaser_mode(options, source), *_spoken_languages(source))
+
+
+def _blaser_languages(options: TranslationOptions, source: TranslationSource) -> str:
+    """What the choice of encoders rests on; whoever measures elsewhere makes it again."""
+    spoken = _spoken_languages(source) if _wants_blaser(options, source) else ()
+    return json.dumps([sorted(names, key=str) for names in spoken] or [[], []])
 
 
 def _spoken_languages(source: TranslationSource) -> tuple[set[str | None], set[str | None]]:

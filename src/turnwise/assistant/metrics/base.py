@@ -13,7 +13,7 @@ from turnwise.kernel.metric import SPEC, Metric, MetricSpec, Output
 from turnwise.kernel.score import Measurement, Unit, measured, skipped
 
 DOCUMENT = "ERA Response Metrics Framework Specification 1.0"
-PATTERNS, EMBEDDING = "patterns", "embedding"
+PATTERNS, EMBEDDING, EMBEDDING_FOLDER = "patterns", "embedding", "embedding_folder"
 """Settings of the run that values depend on."""
 CLARIFYING = "a first reply that asks before it guides"
 """Why length, citation and structure are not asked for (decision 002-7)."""

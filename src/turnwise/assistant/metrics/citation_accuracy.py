@@ -6,7 +6,8 @@ from typing import ClassVar
 
 from turnwise.assistant.batch import TurnBatch
 from turnwise.assistant.closeness import closest, passages_of
-from turnwise.assistant.metrics.base import EMBEDDING, PATTERNS, ReplyMetric, turn_spec
+from turnwise.assistant.embedding import found_at
+from turnwise.assistant.metrics.base import EMBEDDING, EMBEDDING_FOLDER, PATTERNS, ReplyMetric, turn_spec
 from turnwise.assistant.reading import Reading, cited_sentences
 from turnwise.assistant.records import CHUNKS, RESPONSE, Chunk
 from turnwise.kernel.errors import shorten
@@ -28,6 +29,10 @@ class CitationAccuracy(ReplyMetric):
         needs=(RESPONSE, CHUNKS),
         context=(PATTERNS, EMBEDDING),
     )
+
+    def models(self) -> dict[str, str]:
+        """The embedding model on this machine, to be compared with that on another."""
+        return {"embedding": found_at(self.settings.context.get(EMBEDDING_FOLDER, ""))}
 
     def verdict(self, reading: Reading, batch: TurnBatch) -> Measurement:
         """What was cited, and how close it is to which chunk."""

@@ -27,7 +27,6 @@ MOST_VALUES = 200_000
 """So many different values of slots are counted one by one (about 40 MB)."""
 MORE_VALUES = f"slot values beyond the first {MOST_VALUES} different ones: rewrites.csv does not count them"
 
-
 _content = attrgetter(*CONTENT)
 
 
@@ -232,6 +231,15 @@ def read_bytes(path: Path) -> bytes:
         raise missing_file(path, error) from error
     except ValueError as error:  # a NUL character in the name
         raise missing_file(path, OSError(0, str(error))) from error
+
+
+def file_sha256(path: Path) -> str:
+    """The SHA-256 of a file, which is not held."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise missing_file(path, error) from error
 
 
 def is_there(path: Path, kind: Callable[[Path], bool] = Path.exists) -> bool:

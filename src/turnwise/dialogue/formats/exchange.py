@@ -20,7 +20,7 @@ from turnwise.dialogue.formats.fields import (
 from turnwise.dialogue.records import ACTIONS, OPERATIONS, Exchange
 from turnwise.kernel.errors import InputError, near_misses, shorten
 
-_KNOWN = {
+KNOWN = {
     "dialogue_id",
     "turn_id",
     "user",
@@ -38,6 +38,7 @@ _KNOWN = {
     "metadata",
     *OPERATIONS,
 }
+"""Fields with a meaning; any other one is metadata."""
 
 
 def exchange_from(
@@ -173,9 +174,9 @@ def _metadata(raw: dict[str, Any], where: str, notes: Counter[str] | None) -> di
     given = raw.get("metadata") or {}
     if not isinstance(given, dict):
         raise wrong_type(where, "metadata", given, "an object of texts")
-    if raw.keys() <= _KNOWN and all(type(value) is str for value in given.values()):
+    if raw.keys() <= KNOWN and all(type(value) is str for value in given.values()):
         return given  # the usual case, quickly
-    others = {name: value for name, value in raw.items() if name not in _KNOWN}
+    others = {name: value for name, value in raw.items() if name not in KNOWN}
     scalars = {name: value for name, value in {**given, **others}.items() if isinstance(value, str | int | float)}
     if notes is not None:
         for name in (name for name in others if name in scalars):

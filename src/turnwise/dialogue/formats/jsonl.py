@@ -1,67 +1,61 @@
-"""turnwise JSONL: one exchange per line.
-
-The file is read once to check every line and to note where each dialogue's lines are; exchanges are parsed again when
-their dialogue's turn has come, so memory does not grow with the file.
-"""
+"""turnwise JSONL: one exchange per line; the file is never held (`streamed.py`)."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from turnwise.dialogue.formats.base import BOM, HeldDialogues, Tally, broken_json, missing_file
 from turnwise.dialogue.formats.exchange import exchange_from
-from turnwise.dialogue.formats.facts import Facts, FactTable, IdTable, facts_of
+from turnwise.dialogue.formats.facts import Facts
 from turnwise.dialogue.formats.fields import SEE_FIELDS
+from turnwise.dialogue.formats.streamed import StreamedDialogues, Stretch, check_turn
 from turnwise.dialogue.records import Exchange
 from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import JSONDecodeError, dumps, loads
 
 NAME = "jsonl"
-MOST_OPEN = 1_000
-"""Dialogues whose lines are mixed are remembered for so many others; later ones are read again."""
 
 
-class JsonlDialogues:
+class JsonlDialogues(StreamedDialogues):
     """A turnwise JSONL file, indexed by dialogue."""
 
     format = NAME
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.facts = FactTable()
-        self.index = IdTable()
-        self.tally = Tally()
-        self._lines = Stretches()
-        self._names: dict[tuple[str, str], str] = {}
-        self.sha256 = self._index()
+    def scanned(self) -> Iterator[tuple[int, int, Exchange]]:
+        """Offset, number and exchange of every line that is not blank."""
+        self._hash = hashlib.sha256()
+        offset = 0
+        try:
+            with self.path.open("rb") as file:
+                self._state = _file_state(file)
+                for number, line in enumerate(file, start=1):
+                    self._hash.update(line)
+                    if line.removeprefix(BOM).strip():
+                        yield offset, number, self._parse(line, number, self.tally.notes)
+                    offset += len(line)
+        except OSError as error:
+            raise missing_file(self.path, error) from error
 
-    def at(self, places: Iterable[int]) -> Iterator[list[Exchange]]:
-        """The exchanges of some dialogues, each in the order of the file."""
+    def read_stretches(self, stretches: Iterable[Stretch]) -> Iterator[list[Exchange]]:
+        """The exchanges of each stretch of lines."""
         with self._opened() as file:
-            for place in places:
-                yield self._read(file, place)
-
-    def ids(self, places: Iterable[int] | None = None) -> Iterator[str]:
-        """The ids of some dialogues, or of all."""
-        with self._opened() as file:
-            for place in range(len(self.facts)) if places is None else places:
-                offset, number, _ = next(self._lines.of(place))
+            for offset, first, lines in stretches:
                 file.seek(offset)
-                yield self._parse(file.readline(), number, None).dialogue_id
+                yield [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
 
-    def exchanges(self, dialogue_id: str) -> list[Exchange]:
-        """The exchanges of a dialogue, in the order of the file."""
-        place = self.index.find(dialogue_id)
-        if place < 0:
-            raise KeyError(dialogue_id)
-        return next(self.at([place]))
+    def hashed(self) -> str:
+        """The SHA-256 of the bytes that were scanned."""
+        return self._hash.hexdigest()
+
+    def where(self, number: int) -> str:
+        """The file and a line, from 1."""
+        return f"{self.path}, line {number}"
 
     @contextmanager
     def _opened(self) -> Iterator[IO[bytes]]:
@@ -73,128 +67,12 @@ class JsonlDialogues:
         except OSError as error:
             raise missing_file(self.path, error) from error
 
-    def _read(self, file: IO[bytes], place: int) -> list[Exchange]:
-        found: list[Exchange] = []
-        for offset, first, lines in self._lines.of(place):
-            file.seek(offset)
-            found += [self._parse(file.readline(), number, None) for number in range(first, first + lines)]
-        names = {exchange.dialogue_id for exchange in found}
-        if len(names) != 1:
-            raise same_fingerprint(self.path, names)
-        return found
-
-    def _index(self) -> str:
-        sha256 = hashlib.sha256()
-        recent: dict[int, _Open] = {}
-        now: _Open | None = None
-        offset = 0
-        try:
-            with self.path.open("rb") as file:
-                self._state = _file_state(file)
-                for number, line in enumerate(file, start=1):
-                    sha256.update(line)
-                    if line.removeprefix(BOM).strip():
-                        exchange = self._parse(line, number, self.tally.notes)
-                        if now is None or exchange.dialogue_id != now.dialogue_id:
-                            now = self._turn_to(exchange.dialogue_id, now, recent)
-                        now.facts.add(exchange)
-                        check_turn(exchange, now.facts, now.turns, f"{self.path}, line {number}")
-                        self._lines.add(now.place, offset, number)
-                        self.tally.add(exchange)
-                    offset += len(line)
-        except OSError as error:
-            raise missing_file(self.path, error) from error
-        if now is None:
-            raise InputError(
-                "the file has no exchange",
-                where=str(self.path),
-                found="nothing but blank lines",
-                expected="one JSON object per line",
-                remedy=SEE_FIELDS,
-            )
-        self.facts.put(now.place, now.facts)
-        return sha256.hexdigest()
-
-    def _turn_to(self, dialogue_id: str, last: _Open | None, recent: dict[int, _Open]) -> _Open:
-        """The dialogue that the next line belongs to; `recent` are those whose lines may still go on."""
-        if last is not None:
-            self.facts.put(last.place, last.facts)
-            recent[last.place] = last
-            if len(recent) > MOST_OPEN:
-                del recent[next(iter(recent))]
-        place = self.index.find(dialogue_id)
-        if place < 0:
-            return _Open(dialogue_id, self.index.add(dialogue_id), Facts(), set())
-        if (known := recent.pop(place, None)) is None:
-            (exchanges,) = self.at([place])
-            turns = {exchange.turn_id for exchange in exchanges if exchange.turn_id is not None}
-            known = _Open(exchanges[0].dialogue_id, place, facts_of(exchanges), turns)
-        if known.dialogue_id != dialogue_id:
-            raise same_fingerprint(self.path, {known.dialogue_id, dialogue_id})
-        return known
-
     def _parse(self, line: bytes, number: int, notes: Counter[str] | None) -> Exchange:
-        where = f"{self.path}, line {number}"
         try:
             raw = loads(line.removeprefix(BOM) if number == 1 else line)
         except JSONDecodeError as error:
             raise broken_json(error, str(self.path), line, number - 1) from error
-        return exchange_from(raw, where, self._names, notes)
-
-
-class _Open(NamedTuple):
-    """A dialogue while its lines are read."""
-
-    dialogue_id: str
-    place: int
-    facts: Facts
-    turns: set[str]
-    """The turn ids so far."""
-
-
-class Stretches:
-    """Where the lines of each dialogue are: byte offset, line number and length in lines of each stretch of them."""
-
-    def __init__(self) -> None:
-        self._offsets = array("q")
-        self._numbers = array("q")
-        self._lengths = array("I")
-        self._more: dict[int, array[int]] = {}
-        """Flat, for dialogues whose lines are scattered over the file."""
-
-    def add(self, place: int, offset: int, number: int) -> None:
-        """One more line of a dialogue."""
-        if place == len(self._offsets):
-            self._offsets.append(offset)
-            self._numbers.append(number)
-            self._lengths.append(1)
-        elif (more := self._more.get(place)) is not None:
-            if more[-2] + more[-1] == number:
-                more[-1] += 1
-            else:
-                more.extend((offset, number, 1))
-        elif self._numbers[place] + self._lengths[place] == number:
-            self._lengths[place] += 1
-        else:
-            self._more[place] = array("q", (offset, number, 1))
-
-    def of(self, place: int) -> Iterator[tuple[int, int, int]]:
-        """The stretches of a dialogue, in the order of the file."""
-        yield self._offsets[place], self._numbers[place], self._lengths[place]
-        more = self._more.get(place)
-        if more is not None:
-            yield from zip(more[::3], more[1::3], more[2::3], strict=True)
-
-
-def same_fingerprint(path: Path, names: set[str]) -> InputError:
-    """The error for the one pair of ids in 10^19 that cannot be told apart."""
-    return InputError(
-        "two dialogue ids have the same fingerprint",
-        where=str(path),
-        found=", ".join(sorted(names)),
-        expected="ids that can be told apart by 64 bits",
-        remedy="give one of the two another id, on both sides",
-    )
+        return exchange_from(raw, self.where(number), self._names, notes)
 
 
 def _file_state(file: IO[bytes]) -> tuple[int, ...]:
@@ -212,39 +90,6 @@ def changed_file(path: Path) -> InputError:
         expected="a file that nobody writes to",
         remedy="run it again on a copy",
     )
-
-
-def check_turn(exchange: Exchange, facts: Facts, seen: set[str], where: str) -> None:
-    """Every exchange of a dialogue has a turn id of its own, or none has one; `seen` are those before this one.
-
-    The goal and the reward belong to the dialogue, so there is only one of each.
-    """
-    if facts.second is not None:
-        raise InputError(
-            f"dialogue {exchange.dialogue_id} has a second {facts.second}",
-            where=where,
-            found="another value than on an exchange before",
-            expected=f"one {facts.second} per dialogue",
-            remedy="write it on one exchange of the dialogue, or the same on all",
-        )
-    if 0 < facts.ids < facts.exchanges:
-        raise InputError(
-            f"dialogue {exchange.dialogue_id}: some exchanges have a turn_id and some have none",
-            where=where,
-            found=f"{facts.ids} of {facts.exchanges} with a turn_id",
-            expected="all or none",
-            remedy="give all of them one, or none (then their order counts)",
-        )
-    if exchange.turn_id in seen:
-        raise InputError(
-            f"exchange {exchange.turn_id} of dialogue {exchange.dialogue_id} is there twice",
-            where=where,
-            found=f"turn_id {exchange.turn_id} again",
-            expected="one exchange per turn_id",
-            remedy="give every exchange of a dialogue its own turn_id",
-        )
-    if exchange.turn_id is not None:
-        seen.add(exchange.turn_id)
 
 
 def held(records: list[dict[str, Any]], side: str) -> HeldDialogues:

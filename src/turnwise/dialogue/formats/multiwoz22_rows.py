@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from turnwise.dialogue.formats.base import BOM, HeldDialogues, broken_json, read_bytes
+from turnwise.dialogue.formats.base import BOM, HeldDialogues, broken_json, file_sha256, read_bytes
 from turnwise.dialogue.formats.fields import scalar_text, span_of, text_or_none, texts, wrong_type
 from turnwise.dialogue.formats.frames import (
     Frame,
@@ -24,12 +24,11 @@ from turnwise.dialogue.formats.frames import (
     speaker_of,
 )
 from turnwise.dialogue.records import ActSlot, Exchange
-from turnwise.kernel.errors import InputError, shorten
+from turnwise.engine.parquet_rows import ParquetRows
+from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
 NAME = "multiwoz-2.2-rows"
-PARQUET = b"PAR1"
-"""How a parquet file begins."""
 
 
 def looks_like(data: Any) -> bool:
@@ -64,30 +63,15 @@ def read_lines(path: Path) -> tuple[list[Any], str]:
     return rows, hashlib.sha256(data).hexdigest()
 
 
+def is_row_table(path: Path) -> bool:
+    """Whether the rows of a parquet file are whole dialogues, not exchanges."""
+    return "turns" in ParquetRows(path).columns
+
+
 def read_parquet(path: Path) -> tuple[list[Any], str]:
     """The rows of a parquet file, with its hash."""
-    sha256 = hashlib.sha256(read_bytes(path)).hexdigest()
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InputError(
-            "parquet files need pyarrow",
-            where=str(path),
-            found="pyarrow is not installed",
-            expected="turnwise with the extra parquet",
-            remedy="pip install turnwise[parquet], or export the rows as JSONL",
-        ) from error
-    try:
-        return parquet.read_table(path).to_pylist(), sha256
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError(
-            "the parquet file is damaged",
-            where=str(path),
-            found=shorten(str(error)),
-            expected="a whole parquet file",
-            remedy="it was probably cut off when it was copied: fetch it again",
-        ) from error
+    rows = list(ParquetRows(path).scan())
+    return rows, file_sha256(path)
 
 
 def read(path: Path, data: Any, sha256: str) -> HeldDialogues:

@@ -5,8 +5,9 @@ An executor also says how it stands: `workers` (how many are there now), `in_fli
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from turnwise.kernel.errors import UsageError, near_misses
@@ -71,6 +72,23 @@ def make_executor(engine: str, workers: int | None = None) -> Executor:
     from turnwise.engine.executors.dask import DaskExecutor
 
     return DaskExecutor(workers)
+
+
+def get_ready(engine: str, workers: int | None, modules: Sequence[str]) -> Executor:
+    """The executor, before there is anything to measure: where workers start on this machine, they import already."""
+    executor = make_executor(engine, workers)
+    if local_workers(engine, workers) > 1:
+        from turnwise.engine.executors.nursery import warm
+
+        dask = [f"{__name__}.dask_local", f"{__name__}.dask_worker"] if engine.startswith(DASK) else []
+        warm([f"{__name__}.chunks", *dask, *modules])
+    return executor
+
+
+def local_workers(engine: str, workers: int | None = None) -> int:
+    """How many cores of this machine an engine may use."""
+    name, _, number = engine.partition(":")
+    return 1 if name not in (PROCESSES, DASK) else int(number or 0) or workers or os.cpu_count() or 1
 
 
 def _count(engine: str, number: str, workers: int | None) -> int:

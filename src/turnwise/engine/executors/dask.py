@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from turnwise.engine.executors.chunks import pickled
 from turnwise.engine.executors.ledger import Counted, Ledger
+from turnwise.engine.executors.nursery import needs_script
 from turnwise.engine.executors.versions import models_here, packages_of, versions_here
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.extras import import_extra
@@ -30,7 +31,7 @@ class DaskExecutor(Counted):
     def __init__(self, workers: int | None = None, *, address: str | None = None) -> None:
         self._count = workers
         self._address, _, query = (address or "").partition("?")
-        self._address = self._address.rstrip("/")
+        self._address = _scheduler(self._address.rstrip("/"))
         self._wait_s, self._resources = _wishes(address or "", query)
         self._crew: Crew | None = None
 
@@ -49,22 +50,42 @@ class DaskExecutor(Counted):
         import_extra("distributed", "cluster", "the engine dask")
         from turnwise.engine.executors.dask_crew import Crew
         from turnwise.engine.executors.dask_local import hushed
+        from turnwise.engine.executors.dask_tasks import Tasks
 
         metrics = [metric for _, metric in getattr(work, "metrics", ())]
         packed = pickled(work, "a metric of this run")
         self._ledger = ledger = Ledger(work, batches)
         with hushed():
-            self._crew = crew = Crew(self._address or None, self._count, self._wait_s, self._resources)
+            self._crew = crew = Crew(
+                self._address or None, self._count, self._wait_s, self._resources, script=needs_script(packed)
+            )
+            tasks = Tasks(crew)
             try:
                 crew.prepare(packed, versions_here(packages_of(metrics)), models_here(metrics))
-                crew.occupy(ledger)
+                tasks.occupy(ledger)
                 while ledger.in_flight:
-                    rows = crew.collect(ledger)
-                    crew.occupy(ledger)  # before the rows are handed out: writing them takes a while
+                    rows = tasks.collect(ledger)
+                    tasks.occupy(ledger)  # before the rows are handed out: writing them takes a while
                     yield from rows
                 ledger.check_complete()
             finally:
-                crew.dismiss()
+                crew.dismiss(tasks.in_flight)
+
+
+def _scheduler(address: str) -> str:
+    """The address of a scheduler, checked as far as it can be without trying it; empty for a cluster of our own."""
+    parts = urlsplit(address)
+    try:
+        usable = not address or (parts.port and parts.hostname and parts.username is None)
+    except ValueError:  # a port that no machine has
+        usable = False
+    if not usable:
+        raise UsageError(
+            "this is no address of a scheduler",
+            found=address,
+            expected="tcp://HOST:PORT, a port from 1 to 65535 and no user name",
+        )
+    return address
 
 
 def _wishes(address: str, query: str) -> tuple[float, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""The workers of a Dask cluster as the driver sees them: who may take part, what they have in hand, what they send.
+"""The workers of a Dask cluster as the driver sees them: who is there, who may take part, who is refused and why.
 
 Imported only where the package `distributed` is there.
 """
@@ -7,80 +7,89 @@ from __future__ import annotations
 
 import logging
 import os
-import pickle
 import time
-import warnings
-from asyncio import CancelledError
-from collections.abc import Sequence
-from contextlib import suppress
-from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Thread
+from typing import Any
 from uuid import uuid4
 
-from distributed import Client, KilledWorker
+from distributed import Client
 
-from turnwise.engine.executors.chunks import Measured
+from turnwise.engine.executors.dask_greeting import CONNECT_S, reach
 from turnwise.engine.executors.dask_local import OwnCluster
-from turnwise.engine.executors.dask_worker import Refusal, deliver, forget, perform_here
-from turnwise.engine.executors.ledger import Entry, Ledger
+from turnwise.engine.executors.dask_worker import deliver, forget
 from turnwise.engine.executors.versions import Versions, differences, versions_here
 from turnwise.kernel.errors import TurnwiseError
-from turnwise.store.run import BatchRows
 
-AHEAD = 2
-"""Tasks per thread under way: one being worked on, one that is there when it is done."""
 LOOK_S = 2.0
 """How often the driver looks who is there."""
-CONNECT_S = 10.0
+SOON_S = 0.2
+"""How often, while somebody who has gone may be replaced, who then waits for the workload."""
+REPLACED_S = 10.0
+"""So long that may take."""
+BRIEFLY_S = 0.1
+"""How often, while it can do nothing else."""
+ANSWER_S = 60.0
+"""A scheduler that has not answered for so long is lost."""
+LEAVE_S = 3.0
 LOG = logging.getLogger("turnwise.engine")
-
-
-class Sent(NamedTuple):
-    """A task under way."""
-
-    future: Any
-    entry: Entry
-    only: frozenset[str]
-    """The workers it may go to; empty for any."""
 
 
 class Crew:
     """A client of a scheduler, and the workers behind it."""
 
-    def __init__(self, address: str | None, count: int | None, wait_s: float, resources: dict[str, float]) -> None:
-        self._wait_s, self._resources = wait_s, resources
+    def __init__(
+        self,
+        address: str | None,
+        count: int | None,
+        wait_s: float,
+        resources: dict[str, float],
+        *,
+        script: bool = False,
+    ) -> None:
+        """`script`: workers of our own also need what the user's script defines."""
+        self._wait_s, self.resources = wait_s, resources
         self._count = count or (1 if address else os.cpu_count() or 1)
-        self._token = uuid4().hex
-        self._sent: dict[str, Sent] = {}
-        self._numbers = iter(range(1 << 62))
-        self._finished: SimpleQueue[str] = SimpleQueue()
+        self.token = uuid4().hex
         self._delivery: tuple[bytes, Versions, Versions] = (b"", {}, {})
         self._looked = self._staffed = time.monotonic()
+        self._missed = self._looked - REPLACED_S
         self.workers: dict[str, int] = {}
         """Threads of each worker that may take part."""
         self.refused: dict[str, list[str]] = {}
+        self._ever_refused = False
         self._cluster: OwnCluster | None = None
         if not address:
-            self._cluster = OwnCluster(self._count)
+            self._cluster = OwnCluster(self._count, script=script)
             address = self._cluster.address
         self.address = str(address)
         try:
-            self._client = self._connected()
+            self.client = self._connected()
         except BaseException:
             if self._cluster is not None:
                 self._cluster.close()
             raise
 
+    @property
+    def tells_every_death(self) -> bool:
+        """Whether the scheduler tells of the first worker that a task kills; another's gives the task to three more."""
+        return self._cluster is not None
+
     def _connected(self) -> Any:
         try:
+            if self._cluster is None:
+                reach(self.address)
             # Rows of our own cluster come straight from the workers; elsewhere they may be out of reach.
             direct = True if self._cluster is not None else None
             return Client(self.address, timeout=CONNECT_S, set_as_default=False, direct_to_workers=direct)
-        except (OSError, ValueError, TimeoutError) as error:
+        except TurnwiseError:
+            raise
+        except Exception as error:  # every kind of connection has its own
             raise TurnwiseError(
                 "no scheduler answers",
                 where=self.address,
-                found=f"{type(error).__name__}: {error}",
+                found=f"{type(error).__name__}: {str(error) or 'what is there does not speak as a scheduler does'}",
                 expected="a running Dask scheduler",
                 remedy="start one (dask scheduler), check the address, or use --engine dask",
             ) from error
@@ -91,162 +100,143 @@ class Crew:
         """Wait for workers, refuse those that differ, bring the workload to the others."""
         # Our own workers run what we run.
         self._delivery = (work, versions, models) if self._cluster is None else (work, {}, {})
-        try:
-            self._client.wait_for_workers(self._count, timeout=self._wait_s)
-        except TimeoutError as error:
-            raise self._unstaffed() from error
+        begun = time.monotonic()
+        with self.or_gone():
+            try:
+                self.client.wait_for_workers(self._count, timeout=self._wait_s)
+            except TimeoutError as error:
+                raise self._unstaffed() from error
+        self._staffed = begun
         self.look()
-        if not self.workers:
+        if not self.workers and self.refused:
             raise self._all_refused()
+        self.await_anybody()
+
+    def await_anybody(self) -> None:
+        """Wait until somebody may take part; not for ever."""
+        while not self.workers:
+            time.sleep(BRIEFLY_S)
+            self.look()
+
+    @property
+    def since_look(self) -> float:
+        """Seconds since the driver looked who is there."""
+        return time.monotonic() - self._looked
+
+    @property
+    def patience(self) -> float:
+        """Seconds from one look to the next."""
+        return SOON_S if time.monotonic() - self._missed < REPLACED_S else LOOK_S
+
+    def look_soon(self) -> None:
+        """Somebody is missing."""
+        self._looked = 0.0
 
     def look(self) -> None:
         """Who is there; whoever is new is checked and gets the workload."""
         if self._cluster is not None:
             self._cluster.look_after()
-        try:
-            there = {
-                address: int(about["nthreads"])
-                for address, about in self._client.scheduler_info()["workers"].items()
-                if self._suits(about)
-            }
-        except Exception as error:  # whatever a broken connection raises
-            raise self._gone() from error
-        self._looked = time.monotonic()
-        new = [address for address in there if address not in self.workers and address not in self.refused]
-        self.refused = {address: reasons for address, reasons in self.refused.items() if address in there}
-        self._check(new)
-        self._deliver([address for address in new if address not in self.refused])
-        self.workers = {address: n for address, n in there.items() if address not in self.refused}
+        with self.or_gone():
+            there = self._there()
+            self._looked = time.monotonic()
+            if self.workers.keys() - there:
+                self._missed = self._looked
+            new = [address for address in there if address not in self.workers and address not in self.refused]
+            self.refused = {address: reasons for address, reasons in self.refused.items() if address in there}
+            reached = self._deliver(self._check(new))
+        known = self.workers.keys() | reached
+        self.workers = {name: n for name, n in there.items() if name in known and name not in self.refused}
         if self.workers:
             self._staffed = self._looked
         elif self._looked - self._staffed > self._wait_s:
-            raise self._all_refused() if self.refused else self._unstaffed()
+            raise self._all_refused()
+
+    def _there(self) -> dict[str, int]:
+        """The threads of each worker that suits."""
+        # The client's own way has no limit of time, and names only five workers in some versions of Dask.
+        found = self.client.sync(self.client.scheduler.identity, callback_timeout=ANSWER_S)
+        return {name: int(about["nthreads"]) for name, about in found["workers"].items() if self._suits(about)}
 
     def _suits(self, about: dict[str, Any]) -> bool:
         owned = about.get("resources") or {}
-        return all(owned.get(name, 0) >= wanted for name, wanted in self._resources.items())
+        return all(owned.get(name, 0) >= wanted for name, wanted in self.resources.items())
 
-    def _check(self, new: Sequence[str]) -> None:
+    def _check(self, new: Sequence[str]) -> list[str]:
+        """Refuse the workers that differ; those that could be asked."""
         expected = self._delivery[1]
         if not new or not expected:
-            return
+            return list(new)
         packages = [name for name in expected if name not in ("python", "turnwise")]
-        found = self._client.run(versions_here, packages, workers=list(new), on_error="return")
+        found = self.client.run(versions_here, packages, workers=list(new), on_error="return")
         for address, answer in found.items():
-            if isinstance(answer, dict):
-                reasons = differences(expected, answer)
-            elif isinstance(answer, OSError):
-                continue  # it has gone in the meantime
-            else:
-                reasons = [f"turnwise cannot be used there ({answer})"]
+            if isinstance(answer, OSError):
+                continue  # it has gone in the meantime, or is asked again at the next look
+            there = isinstance(answer, dict)
+            reasons = differences(expected, answer) if there else [f"turnwise cannot be used there ({answer})"]
             if reasons:
-                self._refuse(address, reasons)
+                self._refused(address, reasons)
+        return [address for address, answer in found.items() if not isinstance(answer, OSError)]
 
-    def _deliver(self, new: Sequence[str]) -> None:
+    def _deliver(self, new: Sequence[str]) -> set[str]:
+        """Bring the workload; those that have it.
+
+        A worker that is refused gets it as well: a task may have come to it before anybody knew, and it says no.
+        """
         if not new:
-            return
-        found = self._client.run(deliver, self._token, *self._delivery, workers=list(new), on_error="return")
-        for answer in found.values():
-            if isinstance(answer, Exception) and not isinstance(answer, OSError):  # one that has gone is no trouble
+            return set()
+        found = self.client.run(deliver, self.token, *self._delivery, workers=list(new), on_error="return")
+        failed = {address: answer for address, answer in found.items() if isinstance(answer, Exception)}
+        for address, answer in failed.items():
+            if address not in self.refused and not isinstance(answer, OSError):  # one that has gone is no trouble
                 raise self._untaken(answer)
+        return set(found) - set(failed)
 
-    def _refuse(self, address: str, reasons: list[str]) -> None:
+    def refuse(self, address: str, reasons: list[str]) -> None:
+        """A worker says itself that it may not take part."""
+        self._refused(address, reasons)
+        if not self.workers:
+            raise self._all_refused()
+
+    def _refused(self, address: str, reasons: list[str]) -> None:
+        if self.refused.get(address) != reasons:
+            LOG.warning("the worker %s is not used: %s", address, "; ".join(reasons))
         self.refused[address] = reasons
         self.workers.pop(address, None)
-        LOG.warning("the worker %s is not used: %s", address, "; ".join(reasons))
+        self._ever_refused = True
 
-    # Tasks
+    def explain(self, error: BaseException, *, anywhere: bool) -> None:
+        """A task that could not even begin: on a worker that differs, which is refused, or it ends the run.
 
-    def occupy(self, ledger: Ledger) -> None:
-        """Send tasks, as far as there are some and workers for them."""
-        most = AHEAD * max(1, sum(self.workers.values()))
-        while ledger.in_flight < most and (entry := ledger.next()):
-            self._send(entry)
-
-    def _send(self, entry: Entry) -> None:
-        key = f"turnwise-{self._token}-{next(self._numbers)}"
-        only = frozenset(self.workers) if self.refused else frozenset()
-        options: dict[str, Any] = {"workers": list(only)} if only else {}
-        if self._resources:
-            options["resources"] = self._resources
-        with warnings.catch_warnings():  # a chunk of long records is large, and meant to be
-            warnings.simplefilter("ignore")
-            future = self._client.submit(perform_here, self._token, entry.task, key=key, pure=False, **options)
-        self._sent[key] = Sent(future, entry, only)
-        future.add_done_callback(lambda done: self._finished.put(done.key))
-
-    def collect(self, ledger: Ledger) -> list[BatchRows]:
-        """Wait until something comes back; the rows of what is complete."""
-        while True:
-            if time.monotonic() - self._looked > LOOK_S:
-                self.look()
-                self._send_elsewhere()
-            try:
-                keys = [self._finished.get(timeout=LOOK_S)]
-            except Empty:
-                continue
-            with suppress(Empty):
-                while True:
-                    keys.append(self._finished.get_nowait())
-            return [rows for key in keys if key in self._sent for rows in self._came_back(self._sent.pop(key), ledger)]
-
-    def _send_elsewhere(self) -> None:
-        """Tasks that were meant for workers that have gone would wait for ever."""
-        for key, sent in list(self._sent.items()):
-            if sent.only and not sent.only & self.workers.keys() and self.workers:
-                del self._sent[key]
-                self._client.cancel([sent.future], force=True)
-                self._send(sent.entry)
-
-    def _came_back(self, sent: Sent, ledger: Ledger) -> list[BatchRows]:
-        try:
-            outcome = pickle.loads(self._fetched(sent.future))  # noqa: S301  (our own task made it)
-        except KilledWorker:
-            self._looked = 0.0  # somebody is missing
-            return ledger.died(sent.entry)
-        except TurnwiseError:
-            raise
-        except (Exception, CancelledError) as error:
-            if sent.future.status != "error":
-                raise self._gone() from error
-            self._explain(error)
-            ledger.returned(sent.entry)
-            return []
-        if isinstance(outcome, Refusal):
-            self._refuse(outcome.address, outcome.reasons)
-            ledger.returned(sent.entry)
-            if not self.workers:
-                raise self._all_refused()
-            return []
-        if isinstance(outcome, BaseException):
-            raise outcome
-        assert isinstance(outcome, Measured)
-        return ledger.done(sent.entry, outcome)
-
-    def _fetched(self, future: Any) -> bytes:
-        """What a task made. A worker may die with it in hand; then it is made again, if there is somebody to do it."""
-        while True:
-            try:
-                return bytes(future.result(timeout=LOOK_S))
-            except TimeoutError:
-                self.look()
-
-    def _explain(self, error: BaseException) -> None:
-        """A task that could not even begin: on a worker that differs, which is refused, or it ends the run."""
+        `anywhere`: it may have come to a worker that nobody had looked at yet.
+        """
         before = set(self.refused)
-        self._check(list(self.workers))
-        if not self.refused.keys() - before:
+        self.look()
+        with self.or_gone():
+            self._check(list(self.workers))
+        if not (self.refused.keys() - before or (anywhere and self._ever_refused)):
             raise self._untaken(error) from error
-        if not self.workers:
+        if not self.workers and self.refused:
             raise self._all_refused()
 
     # Ends
 
-    def _gone(self) -> TurnwiseError:
+    @contextmanager
+    def or_gone(self) -> Iterator[None]:
+        """Whatever a broken connection raises means that the scheduler is gone; our own errors do not."""
+        try:
+            yield
+        except TurnwiseError:
+            raise
+        except Exception as error:
+            raise self.gone(silent=isinstance(error, TimeoutError)) from error
+
+    def gone(self, *, silent: bool = False) -> TurnwiseError:
+        """The error of a run whose scheduler is lost, or silent for too long."""
+        trouble = f"it has not answered for {ANSWER_S:g} s" if silent else "the connection to it is lost"
         return TurnwiseError(
             "the scheduler is gone",
             where=self.address,
-            found="the connection to it is lost; everything that came back before is kept",
+            found=f"{trouble}; everything that came back before is kept",
             remedy="start it again or use another --engine",
         )
 
@@ -259,18 +249,14 @@ class Crew:
         )
 
     def _unstaffed(self) -> TurnwiseError:
-        wanted = ", ".join(f"{name}={number:g}" for name, number in self._resources.items())
+        wanted = ", ".join(f"{name}={number:g}" for name, number in self.resources.items())
         return TurnwiseError(
             "the cluster has no workers" if self._count == 1 else "the cluster has too few workers",
             where=self.address,
-            found=f"{self._there()} after {self._wait_s:g} s",
+            found=f"{len(self._there())} after {self._wait_s:g} s",
             expected=f"at least {self._count}" + (f" with {wanted}" if wanted else ""),
             remedy="start workers (dask worker ADDRESS), or wait longer for them: ADDRESS?wait=600",
         )
-
-    def _there(self) -> int:
-        found = self._client.scheduler_info()["workers"].values()
-        return sum(map(self._suits, found))
 
     def _all_refused(self) -> TurnwiseError:
         if not self.refused:
@@ -284,17 +270,21 @@ class Crew:
             remedy="install the same environment there",
         )
 
-    def dismiss(self) -> None:
+    def dismiss(self, in_flight: Sequence[Any]) -> None:
         """Leave the cluster as it was found, or end our own; what is in flight is cancelled."""
-        alive = self._client.status == "running"
-        if alive and self._sent:
-            with suppress(Exception):
-                self._client.cancel([sent.future for sent in self._sent.values()], force=True)
-        self._sent.clear()
-        if alive and self._cluster is None:
-            with suppress(Exception):
-                self._client.run(forget, self._token, workers=list(self.workers), on_error="ignore")
+        if self.client.status == "running":
+            # A scheduler that hangs must not hold up whoever wants to go.
+            leaving = Thread(target=self._take_leave, args=(list(in_flight),), daemon=True)
+            leaving.start()
+            leaving.join(LEAVE_S)
         with suppress(Exception):
-            self._client.close(timeout=1)
+            self.client.close(timeout=1)
         if self._cluster is not None:
             self._cluster.close()
+
+    def _take_leave(self, in_flight: list[Any]) -> None:
+        with suppress(Exception):
+            if in_flight:
+                self.client.cancel(in_flight, force=True)
+            if self._cluster is None:
+                self.client.run(forget, self.token, workers=[*self.workers, *self.refused], on_error="ignore")

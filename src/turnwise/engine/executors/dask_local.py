@@ -19,6 +19,7 @@ from typing import Any
 
 from distributed import LocalCluster, Worker
 
+from turnwise.engine.executors.nursery import hire
 from turnwise.engine.executors.worker import prepare_process
 
 NO_TRACE = logging.CRITICAL + 1
@@ -30,8 +31,9 @@ _LOGGERS = ("distributed", "tornado", "asyncio")
 class OwnCluster:
     """As many worker processes of one thread as are wanted; reached by nobody else, gone with this process."""
 
-    def __init__(self, count: int) -> None:
-        self._count = count
+    def __init__(self, count: int, *, script: bool = False) -> None:
+        """`script`: the workers also need what the user's script defines."""
+        self._count, self._script = count, script
         self._processes: list[BaseProcess] = []
         self._cluster: Any = LocalCluster(
             n_workers=0,
@@ -54,16 +56,9 @@ class OwnCluster:
             self._processes.append(self._started())
 
     def _started(self) -> BaseProcess:
-        context = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
         threads = max(1, (os.cpu_count() or 1) // self._count)
-        process: BaseProcess = context.Process(  # type: ignore[attr-defined]
-            target=run_worker,
-            args=(self.address, self._folder.name, dict(os.environ), threads),
-            daemon=True,
-            name="turnwise dask worker",
-        )
-        process.start()
-        return process
+        arguments = self.address, self._folder.name, dict(os.environ), threads
+        return hire(run_worker, arguments, "turnwise dask worker", script=self._script)
 
     def close(self) -> None:
         """End everybody at once: they hold nothing that is not measured again."""

@@ -21,7 +21,7 @@ from turnwise.store.run import BatchRows
 
 STRIKES = 3
 """So many dead workers are bad luck; then it is the task."""
-PIECES = 16
+PIECES = 32
 """Into how many parts the units of a suspicious batch are taken apart at once."""
 DEAD_IN_A_ROW = 50
 """After so many dead workers with nothing done in between, nothing will be done."""
@@ -120,8 +120,8 @@ class Ledger:
         self._under_way.remove(entry)
         self._put(entry)
 
-    def died(self, entry: Entry) -> list[BatchRows]:
-        """A worker died over a task; gives the rows of a batch that is complete all the same."""
+    def died(self, entry: Entry, deaths: int = 1) -> list[BatchRows]:
+        """Workers died over a task, one after the other; gives the rows of a batch that is complete all the same."""
         self._under_way.remove(entry)
         self._dead += 1
         if self._dead >= DEAD_IN_A_ROW:
@@ -130,7 +130,7 @@ class Ledger:
                 found=f"{self._dead} in a row, with nothing measured in between",
                 remedy="look for the reason in the system's log (often memory), use fewer workers or --engine inline",
             )
-        entry.lives -= 1
+        entry.lives -= deaths
         if entry.lives > 0:
             self._put(entry)
             return []

@@ -12,11 +12,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import wait
-from multiprocessing.process import BaseProcess
 from typing import Any
 
 from turnwise.engine.executors.chunks import Measured, pickled
 from turnwise.engine.executors.ledger import Counted, Entry, Ledger
+from turnwise.engine.executors.nursery import hire, needs_script
 from turnwise.engine.executors.worker import serve
 from turnwise.store.run import BatchRows
 
@@ -55,13 +55,9 @@ class Member:
     """A worker process as its parent sees it."""
 
     def __init__(self, work: bytes, threads: int) -> None:
-        # Not "fork": a forked copy of a parent with threads or database connections may hang.
-        context = multiprocessing.get_context("forkserver" if hasattr(os, "fork") else "spawn")
-        self.connection, theirs = context.Pipe()
-        self.process: BaseProcess = context.Process(  # type: ignore[attr-defined]
-            target=serve, args=(theirs, dict(os.environ), threads), daemon=True, name="turnwise worker"
-        )
-        self.process.start()
+        self.connection, theirs = multiprocessing.Pipe()
+        arguments = theirs, dict(os.environ), threads
+        self.process = hire(serve, arguments, "turnwise worker", script=needs_script(work))
         theirs.close()
         self.ended = False
         self.in_hand: deque[tuple[int, Entry]] = deque()

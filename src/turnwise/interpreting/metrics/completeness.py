@@ -63,7 +63,9 @@ class Completeness(TurnMetric):
         elif not summary.texts and summary.has_audio:
             yield "value", skipped(NO_TEXT)
         else:
-            missing = expected - Counter(summary.words)
-            found = expected.total() - missing.total()
-            named = list(missing.elements())[:MOST_NAMED]
-            yield "value", measured((float(found), float(expected.total())), evidence={"missing": named})
+            came = Counter(summary.words)
+            lacking = [(word, count - came.get(word, 0)) for word, count in expected.items()]
+            missing = [word for word, count in lacking for _ in range(count)]  # nothing where there is more than enough
+            total = expected.total()
+            found, named = total - len(missing), missing[:MOST_NAMED]
+            yield "value", measured((float(found), float(total)), evidence={"missing": named})

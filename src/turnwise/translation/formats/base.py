@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import InputError
 from turnwise.translation.records import Sample
@@ -43,18 +45,48 @@ class Order:
 
     def portions(self, size: int) -> list[array[int]]:
         """The numbers of the samples in portions of about `size`, none of which splits a cluster."""
-        ordered = sorted(range(len(self._codes)), key=self._codes.__getitem__)
-        found: list[array[int]] = []
-        last = -1
-        for number in ordered:
-            code = self._codes[number]
-            if not found or (len(found[-1]) >= size and code != last):
-                found.append(array("q"))
-            found[-1].append(number)
-            last = code
-        if len(found) > 1 and len(found[-1]) == 1:  # alone it would have nobody to be exchanged with
-            found[-2].extend(found.pop())
-        return found
+        codes = np.array(self._codes, dtype=np.int64)
+        order = np.argsort(codes, kind="stable")
+        begins = np.flatnonzero(np.diff(codes[order], prepend=-1))  # of each cluster
+        bounds = [0]
+        while len(begins) and bounds[-1] + size <= begins[-1]:
+            bounds.append(int(begins[np.searchsorted(begins, bounds[-1] + size)]))
+        if len(bounds) > 1 and len(codes) - bounds[-1] == 1:  # alone it would have nobody to be exchanged with
+            bounds.pop()
+        ends = [*bounds[1:], len(codes)]
+        return [array("q", order[first:end].tolist()) for first, end in zip(bounds, ends, strict=True) if end > first]
+
+
+class Seen:
+    """Keys of rows, to tell whether one comes twice; what is kept of each is its hash, eight bytes."""
+
+    def __init__(self) -> None:
+        self._hashes = array("q")
+
+    def add(self, key: Any) -> None:
+        """The key of the next row."""
+        self._hashes.append(hash(key))
+
+    def twice(self) -> tuple[int, int] | None:
+        """The first row whose key was there before, and the row where it was; None where all differ."""
+        hashes = np.array(self._hashes, dtype=np.int64)
+        order = np.argsort(hashes, kind="stable")
+        again = order[1:][np.diff(hashes[order]) == 0]
+        if not len(again):
+            return None
+        row = int(again.min())
+        return row, int(np.flatnonzero(hashes == hashes[row])[0])
+
+
+def comes_twice(what: str, name: str, row: int, before: int, places: Any) -> InputError:
+    """The error for a key that stands in two rows; `places.where(row)` tells where."""
+    return InputError(
+        f"the same {what} stands twice",
+        where=places.where(row),
+        found=f"{name}, as in {places.where(before)}",
+        expected=f"every {what} once",
+        remedy="remove one of the two rows",
+    )
 
 
 class Keys:
@@ -69,13 +101,7 @@ class Keys:
         before = self._rows.setdefault(hash(key), row)
         if before != row:
             name = key if isinstance(key, str) else ", ".join(part for part in key if part)
-            raise InputError(
-                f"the same {self._what} stands twice",
-                where=places.where(row),
-                found=f"{name}, as in {places.where(before)}",
-                expected=f"every {self._what} once",
-                remedy="remove one of the two rows",
-            )
+            raise comes_twice(self._what, name, row, before, places)
 
     def row(self, key: Any) -> int | None:
         """The row of a key."""

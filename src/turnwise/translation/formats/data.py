@@ -1,19 +1,21 @@
-"""A table or JSON lines with a row per sample: `id, source, hypothesis, reference, language` and audio files."""
+"""A table (CSV, TSV, Parquet) or JSON lines, a row per sample: `id, source, hypothesis, reference`, language, audio."""
 
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from turnwise.audio.remote import url_of
+from turnwise.engine.parquet_rows import ParquetRows, is_parquet
 from turnwise.engine.plan import Finding
 from turnwise.engine.rows import HeldRows, JsonLines, RowFile, Table, opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
 from turnwise.kernel.jsontext import clean
-from turnwise.translation.formats.base import Keys, Order, language_matches
+from turnwise.translation.formats.base import Order, Seen, comes_twice, language_matches
 from turnwise.translation.languages import language_name, short_code
 from turnwise.translation.records import AUDIO, OPERATIONS, Sample
 
@@ -42,7 +44,7 @@ class DataSamples:
         self._folder = data.parent if isinstance(data, Path) else Path()
         self._languages = languages
         self._rows = _open(data, self._columns) if isinstance(data, Path) else HeldRows(data)
-        self._kept: list[int] | None = None
+        self._kept: array[int] | None = None
         self._notes: Counter[str] = Counter()
         self._repeated = False
         """Whether an id occurs in several languages, so that the language belongs to the name of a sample."""
@@ -54,25 +56,25 @@ class DataSamples:
         return [self._sample(row, place) for row, place in zip(self._rows.read(places), places, strict=True)]
 
     def _index(self) -> None:
-        keys, ids = Keys("id"), set[int]()
+        keys, ids = Seen(), Seen()
         others = 0
         seen: set[str] = set()
-        kept: list[int] = []
-        repeated = False
+        kept = array("q")
         for place, row in enumerate(self._rows.scan()):
             seen.update(map(str, row))
             if place == 0:
                 self._check_columns(row)
             sample = self._sample(row, place, note=True)
-            keys.add((sample.language or "", sample.segment), place, self._rows)
-            repeated = repeated or hash(sample.segment) in ids
-            ids.add(hash(sample.segment))
+            keys.add((sample.language or "", sample.segment))
+            ids.add(sample.segment)
             if language_matches(self._languages, sample.language):
                 kept.append(place)
                 self.order.add(sample.cluster or None)
             else:
                 others += 1
-        self._repeated = repeated
+        if found := keys.twice():
+            raise self._twice(*found)
+        self._repeated = ids.twice() is not None
         if not kept:
             raise InputError(
                 "there is no sample" + (f" in {', '.join(self._languages)}" if others else ""),
@@ -87,6 +89,12 @@ class DataSamples:
         missing = [column for column in _parts(self._columns.values()) if column not in seen]
         if missing:
             raise self._no_column(missing[0], seen)
+
+    def _twice(self, place: int, before: int) -> InputError:
+        (row,) = self._rows.read([place])
+        sample = self._sample(row, place)
+        name = ", ".join(part for part in (sample.language, sample.segment) if part)
+        return comes_twice("id", name, place, before, self._rows)
 
     def _no_column(self, name: str, known: Iterable[str]) -> UsageError:
         return UsageError(
@@ -165,7 +173,9 @@ class DataSamples:
         return found
 
 
-def _open(path: Path, columns: Mapping[str, str]) -> RowFile:
+def _open(path: Path, columns: Mapping[str, str]) -> RowFile | ParquetRows:
+    if is_parquet(path):
+        return ParquetRows(path)
     kind = path.suffix.lower()
     if kind not in (".jsonl", ".ndjson", ".json", ".csv", ".tsv"):
         with opened(path) as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 
 from turnwise.audio.wave import MISSING
@@ -10,7 +11,7 @@ from turnwise.kernel.metric import Metric, MetricSpec, Output
 from turnwise.kernel.score import Measurement, measured, skipped
 from turnwise.translation import bands
 from turnwise.translation.batch import SampleBatch
-from turnwise.translation.blaser import BlaserScorer, Request, Score
+from turnwise.translation.blaser import BlaserScorer, Request, Score, describe
 from turnwise.translation.metrics import ROOM
 from turnwise.translation.metrics.base import MEAN_ONLY, Found, references_of, unusable
 from turnwise.translation.records import UNIT, Sample
@@ -18,6 +19,8 @@ from turnwise.translation.sonar_models import ENGLISH
 
 MODES = ("qe", "ref")
 MODE, MODELS, DEVICE = "blaser_mode", "blaser_models", "device"
+LANGUAGES = "blaser_languages"
+"""Those spoken in the translations and in the sources of a run, as JSON: they decide which encoders are used."""
 
 
 class Blaser(Metric):
@@ -47,6 +50,12 @@ class Blaser(Metric):
         scores = iter(self._scores(mode, [one for one in asked if isinstance(one, Request)]))
         for sample, one in zip(batch.samples, asked, strict=True):
             yield sample.unit, "value", one if isinstance(one, Measurement) else _measured(next(scores))
+
+    def models(self) -> dict[str, str]:
+        """The head and the encoders of the run's languages on this machine, to be compared with those on another."""
+        context = self.settings.context
+        spoken = json.loads(context.get(LANGUAGES, "[[], []]"))
+        return {"models": describe(context.get(MODE, MODES[0]), *spoken)}
 
     def _scores(self, mode: str, requests: list[Request]) -> list[Score | TurnwiseError]:
         """A score for each, or why there is none; a model that is there and cannot be used is an error."""

@@ -52,6 +52,7 @@ class MelCepstralDistance(Metric):
         source="Kubichek (1993)",
         optional=True,
     )
+    preload = ("turnwise.audio.compiled",)
 
     def measure(self, batch: SampleBatch) -> Iterable[Found]:
         """Each pair, and each prediction against the reference of another segment."""

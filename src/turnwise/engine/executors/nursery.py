@@ -1,0 +1,59 @@
+"""Where worker processes come from: a server that has imported what they will need, and forks them.
+
+It is started at the beginning of a run, so that it imports while the data is being read, once for all workers. A fork
+of the driver itself may hang, if it has threads or database connections.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from multiprocessing.process import BaseProcess
+from types import ModuleType
+from typing import Any
+
+MAIN = "__main__"
+METHOD = "forkserver" if hasattr(os, "fork") else "spawn"
+_PRELOAD = "turnwise.engine.executors.preload"
+
+
+def warm(modules: Sequence[str]) -> None:
+    """Start the server, which imports these; one that runs already, for an earlier run, stays as it is."""
+    if METHOD == "forkserver":
+        from multiprocessing import forkserver
+
+        # Modules by name, and not the user's script, which is on the list where nothing else is.
+        multiprocessing.set_forkserver_preload([_PRELOAD, *modules])
+        forkserver.ensure_running()
+
+
+def hire(target: Any, arguments: tuple[Any, ...], name: str, *, script: bool = False) -> BaseProcess:
+    """A new process that runs a function of turnwise; `script`: it also needs what the user's script defines."""
+    warm(())
+    context: Any = multiprocessing.get_context(METHOD)
+    process: BaseProcess = context.Process(target=target, args=arguments, daemon=True, name=name)
+    if script:
+        process.start()
+    else:
+        with script_left_alone():
+            process.start()
+    return process
+
+
+def needs_script(work: bytes) -> bool:
+    """Whether a pickled workload holds something that the user's script defines, a metric of its own."""
+    return MAIN.encode() in work
+
+
+@contextmanager
+def script_left_alone() -> Iterator[None]:
+    """A process that starts now does not run the user's script again, which may well evaluate something itself."""
+    script = sys.modules[MAIN]
+    sys.modules[MAIN] = ModuleType(MAIN)
+    try:
+        yield
+    finally:
+        sys.modules[MAIN] = script

@@ -1,0 +1,100 @@
+"""Functions called in processes of this machine: what comes back, in which order, and what errors do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from turnwise.engine.parallel import in_parallel
+from turnwise.kernel.errors import InputError
+
+
+def squared(number: int) -> tuple[int, int]:
+    return number * number, os.getpid()
+
+
+def fussy(number: int) -> int:
+    if number % 3 == 2:
+        raise InputError("two is too many", where=f"line {number}", found=str(number), expected="0 or 1")
+    return number
+
+
+def deadly(number: int, driver: int) -> int:
+    if os.getpid() != driver:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_results_come_in_the_order_of_the_calls(workers: int) -> None:
+    found = list(in_parallel(squared, [(n,) for n in range(20)], workers))
+    assert [square for square, _ in found] == [n * n for n in range(20)]
+    assert (os.getpid() in {process for _, process in found}) == (workers == 1)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_the_first_error_is_raised_with_all_it_says(workers: int) -> None:
+    with pytest.raises(InputError, match="two is too many") as caught:
+        list(in_parallel(fussy, [(n,) for n in range(9)], workers))
+    assert (caught.value.where, caught.value.found, caught.value.expected) == ("line 2", "2", "0 or 1")
+
+
+def test_what_a_killed_process_leaves_is_done_here() -> None:
+    calls = [(n, os.getpid()) for n in range(4)]
+    assert list(in_parallel(deadly, calls, 2)) == [0, 1, 2, 3]
+
+
+SCRIPT = """
+import turnwise
+
+print("read")
+turns = [{"session_id": f"s{n}", "turn": 1, "query": "May I?", "response": "You may."} for n in range(4)]
+metrics = ["response_length_appropriate"]
+result = turnwise.evaluate({"turns": turns}, suite="assistant", metrics=metrics, engine="ENGINE")
+print("scored", len(result.summary["results"]) > 0)
+"""
+
+
+@pytest.mark.parametrize("engine", ["processes:2", "dask:2"])
+def test_workers_do_not_run_a_script_without_a_guard_again(tmp_path: Path, engine: str) -> None:
+    script = tmp_path / "evaluation.py"
+    script.write_text(SCRIPT.replace("ENGINE", engine))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert (done.stdout, done.returncode) == ("read\nscored True\n", 0), done.stderr
+
+
+OWN_METRIC = """
+import turnwise
+
+
+@turnwise.register
+class Words(turnwise.Metric):
+    spec = turnwise.MetricSpec(
+        room="assistant", name="words", version=1, question="How long are the replies?", unit="turn",
+        outputs=(turnwise.Output(statistics=("words",), range=(0.0, None)),), needs=("response",),
+    )
+
+    def measure(self, batch):
+        for turn in batch.turns:
+            yield turn.unit, "value", turnwise.measured((len(turn.response.split()),))
+
+
+if __name__ == "__main__":
+    replies = ["You may.", "No.", "Ask her.", "Not in the summer."]
+    turns = [{"session_id": f"s{n}", "turn": 1, "query": "May I?", "response": r} for n, r in enumerate(replies)]
+    result = turnwise.evaluate({"turns": turns}, suite="assistant", metrics=["words"], engine="ENGINE")
+    print(*{one["value"] for one in result.summary["results"] if not one["group"]})
+"""
+
+
+@pytest.mark.parametrize("engine", ["processes:2", "dask:2"])
+def test_a_metric_of_the_script_is_measured_by_workers(tmp_path: Path, engine: str) -> None:
+    script = tmp_path / "evaluation.py"
+    script.write_text(OWN_METRIC.replace("ENGINE", engine))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert (done.stdout, done.returncode) == ("2.25\n", 0), done.stderr  # (2 + 1 + 2 + 4) / 4 words
