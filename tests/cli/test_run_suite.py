@@ -189,3 +189,17 @@ def test_absolute_paths_stay(cli: Cli, folder: Path, tmp_path: Path) -> None:
     entry = {**ENTRY, "references": str(EXAMPLES / "references.jsonl"), "out": str(tmp_path / "results")}
     cli("run", write(folder, {"runs": [entry]}), "--json")
     assert (tmp_path / "results" / "summary.json").is_file()
+
+
+def test_one_engine_for_all_runs(cli: Cli, folder: Path) -> None:
+    path = write(folder, {"runs": [{**ENTRY, "engine": "dask:3"}, {**ENTRY, "executor": "processes", "workers": 2}]})
+    done = cli("run", path, "--engine", "processes:1", "--json")
+    configs = [summary["run"]["config"] for summary in done.json()["runs"]]
+    assert [config["engine"] for config in configs] == ["processes:1", "processes:1"]
+    assert [config["workers"] for config in configs] == [None, None]
+
+
+@pytest.mark.parametrize("engine", ["", "proceses", "inline:2"])
+def test_an_engine_that_is_none(cli: Cli, folder: Path, engine: str) -> None:
+    done = cli("run", write(folder, {"runs": [ENTRY]}), "--engine", engine, code=2)
+    assert f"there is no engine {engine!r}" in done.stderr

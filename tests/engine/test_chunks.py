@@ -71,6 +71,16 @@ def test_batches_are_taken_only_when_they_are_wanted() -> None:
     assert taken == [0, 1, 2, 3, 4]
 
 
+def test_what_is_left_at_the_end_is_shared_out() -> None:
+    made = Chunks(batches(12), workers=2)
+    assert sizes(made) == 1
+    made.learn(4, 0.001)  # so cheap that 16 would go at once
+    assert not made.exhausted
+    # Eleven are left: for two workers six, of the five that are left then three, and so on.
+    assert [sizes(made) for _ in range(6)] == [6, 3, 1, 1, 0, 0]
+    assert made.exhausted
+
+
 def test_what_cannot_be_sent_is_said() -> None:
     made = Chunks([lambda: None])
     with pytest.raises(TurnwiseError, match="a batch cannot be sent to a worker") as error:

@@ -95,8 +95,9 @@ def test_no_more_is_taken_than_workers_can_have_in_hand(tmp_path: Path) -> None:
     rows = executor.map(work, source())
     assert taken == []
     next(rows)
-    # Two workers with two chunks each; one or more came back and were replaced before the first rows are handed out.
-    assert len(taken) <= 2 * 2 + executor.chunks_done
+    # Two workers with two chunks each, and one for each of them that waits here; one or more came back and were
+    # replaced before the first rows are handed out.
+    assert len(taken) <= 2 * (2 + 1) + executor.chunks_done
     assert executor.in_flight <= 4
     assert executor.workers == 2
     rows.close()  # type: ignore[attr-defined]

@@ -277,7 +277,7 @@ def test_executors_give_equal_rows(workers: int) -> None:
 
 
 def test_an_unknown_executor_is_named() -> None:
-    with pytest.raises(UsageError, match="there is no executor 'proceses'") as error:
+    with pytest.raises(UsageError, match="there is no engine 'proceses'") as error:
         make_executor("proceses")
     assert error.value.remedy == "did you mean processes?"
 

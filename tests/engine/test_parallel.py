@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from turnwise.kernel.errors import InputError
 
 
 def squared(number: int) -> tuple[int, int]:
+    time.sleep(0.01)
     return number * number, os.getpid()
 
 
@@ -30,11 +32,12 @@ def deadly(number: int, driver: int) -> int:
     return number
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, 2, 3])
 def test_results_come_in_the_order_of_the_calls(workers: int) -> None:
-    found = list(in_parallel(squared, [(n,) for n in range(20)], workers))
-    assert [square for square, _ in found] == [n * n for n in range(20)]
-    assert (os.getpid() in {process for _, process in found}) == (workers == 1)
+    found = list(in_parallel(squared, [(n,) for n in range(300)], workers))
+    assert [square for square, _ in found] == [n * n for n in range(300)]
+    assert {process for _, process in found} >= {os.getpid()}  # which does not wait for the others to start
+    assert len({process for _, process in found}) == workers
 
 
 @pytest.mark.parametrize("workers", [1, 2])

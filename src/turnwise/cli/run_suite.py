@@ -19,17 +19,20 @@ def suite(
     db: o.Db = None,
     json: o.Json = False,
     dry_run: o.DryRun = False,
+    engine: o.Engine = None,
 ) -> None:
     """Run everything a YAML file names.
 
-    Paths in the file are relative to it. Example: {runs: [{room: dialogue, references: refs.jsonl, predictions:
-    pred.jsonl, out: results}]}
+    Paths in the file are relative to it; --engine is for all of its runs, whatever they name. Example: {runs: [{room:
+    dialogue, references: refs.jsonl, predictions: pred.jsonl, out: results}]}
     """
     from turnwise.cli.console import print_json, say
     from turnwise.cli.running import run_room
 
     stored_db, entries = read_suite(file)
     _place(entries, out, file)
+    if engine is not None:
+        entries = [{**entry, "engine": engine, "executor": "inline", "workers": None} for entry in entries]
     summaries = []
     for number, entry in enumerate(entries):
         room = entry.pop("room")

@@ -87,7 +87,7 @@ class RunOptions(JudgeOptions):
 
 def engine_of(options: RunOptions) -> tuple[str, int | None]:
     """The engine that options name, and the number of workers where it stands apart."""
-    return options.engine or options.executor, options.workers
+    return options.executor if options.engine is None else options.engine, options.workers
 
 
 def parse_options(suite: Suite, values: Mapping[str, Any], where: str | None = None) -> RunOptions:

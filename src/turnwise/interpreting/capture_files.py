@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.interpreting.capture_events import EVENTS_FILE, bytes_of, events_of, is_time, lines_of
-from turnwise.interpreting.records import Call, Turn
+from turnwise.interpreting.plain_events import plain_events
+from turnwise.interpreting.records import Call, Sent, Turn
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, clean, loads
 
@@ -85,8 +86,10 @@ def read_capture(folder: Path, key: str) -> Call:
     """
     call = read_head(folder, key)
     notes: Counter[str] = Counter()
-    lines = lines_of(folder, notes)
-    events, sent = events_of(lines, call.ended, {turn.id for turn in call.turns}, notes)
+    data = bytes_of(folder, EVENTS_FILE)
+    events, sent = plain_events(data) or events_of(
+        lines_of(data, notes), call.ended, {turn.id for turn in call.turns}, notes
+    )
     told = tuple(note if count == 1 else f"{note} ({count} times)" for note, count in notes.items())
     return replace(call, turns=tuple(_with_sent(turn, sent) for turn in call.turns), events=tuple(events), notes=told)
 
@@ -186,9 +189,9 @@ def _languages(about: Json) -> dict[str, dict[str, str]]:
     return {who: {key: str(value) for key, value in given.items() if value} for who, given in named.items()}
 
 
-def _with_sent(turn: Turn, sent: Mapping[str, list[Json]]) -> Turn:
+def _with_sent(turn: Turn, sent: Mapping[str, list[Sent]]) -> Turn:
     own = sent.get(turn.id)
     if not own:
         return turn
-    numbers = tuple(event["seq"] for event in own if isinstance(event["seq"], int))
-    return replace(turn, first_sent=min(float(event["t_sent_ms"]) for event in own), sent=numbers)
+    numbers = tuple(number for number, _ in own if number is not None)
+    return replace(turn, first_sent=min(when for _, when in own), sent=numbers)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
+from turnwise.engine.later import Later
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.batch import InterpretingBatch
 from turnwise.interpreting.capture_events import EVENTS_FILE, bytes_of, check_events, hash_of
@@ -34,6 +35,8 @@ class CaptureSource:
     paths: Sequence[Path]
     scenarios: Mapping[str, Scenario]
     wants_all: bool
+    sent_whole: bool = False
+    """Whether captures are read here: workers on other machines may not reach the files."""
     unit = CAPTURE
     findings: list[Finding] = field(default_factory=list)
 
@@ -54,7 +57,7 @@ class CaptureSource:
         for key, folder in self._named():
             try:
                 data = bytes_of(folder, CAPTURE_FILE)
-                call = self._with_scenario(head_of(data, folder, key))
+                call = with_scenario(head_of(data, folder, key), self.scenarios)
                 self._files += [
                     (f"{key}/{CAPTURE_FILE}", hash_of(data)),
                     (f"{key}/{EVENTS_FILE}", check_events(folder)),
@@ -103,10 +106,6 @@ class CaptureSource:
         if (spoken := call.spoken) and spoken[0].barge_in:
             self._too_early.append(call.key)
 
-    def _with_scenario(self, call: Call) -> Call:
-        scenario = self.scenarios.get(call.scenario)
-        return with_languages(call if scenario is None else from_scenario(call, scenario))
-
     @property
     def dataset_fingerprint(self) -> str:
         """What was said and what should have come; systems that were asked the same can be compared."""
@@ -134,13 +133,32 @@ class CaptureSource:
         return {"captures": self.n_items}
 
     def batches(self, done: Set[int] = frozenset()) -> Iterator[InterpretingBatch]:
-        """The batches that are not done yet, read when they are reached."""
+        """The batches that are not done yet, read where they are measured."""
         names = sorted(self._folders)
         for index, start in enumerate(range(0, len(names), BATCH_OF_CALLS)):
             if index not in done:
-                keys = names[start : start + BATCH_OF_CALLS]
-                calls = [self._with_scenario(read_capture(self._folders[key], key)) for key in keys]
-                yield InterpretingBatch(index, calls, wants_all=self.wants_all)
+                folders = {key: self._folders[key] for key in names[start : start + BATCH_OF_CALLS]}
+                calls = Calls(folders, self.scenarios)
+                yield InterpretingBatch(index, list(calls) if self.sent_whole else calls, wants_all=self.wants_all)
+
+
+class Calls(Later[Call]):
+    """The calls of some captures, by name, with what their scenarios say."""
+
+    def __init__(self, folders: Mapping[str, Path], scenarios: Mapping[str, Scenario]) -> None:
+        self._folders, self._scenarios = folders, scenarios
+
+    def _make(self) -> list[Call]:
+        return [with_scenario(read_capture(folder, key), self._scenarios) for key, folder in self._folders.items()]
+
+    def __len__(self) -> int:
+        return len(self._folders)
+
+
+def with_scenario(call: Call, scenarios: Mapping[str, Scenario]) -> Call:
+    """A call with what the scenario of its name says, if there is one."""
+    scenario = scenarios.get(call.scenario)
+    return with_languages(call if scenario is None else from_scenario(call, scenario))
 
 
 def from_scenario(call: Call, scenario: Scenario) -> Call:
@@ -256,13 +274,15 @@ class InstanceSource:
             index += 1
 
 
-def load(paths: Sequence[Path], scenarios: Path | None, *, wants_all: bool) -> CaptureSource | InstanceSource:
+def load(
+    paths: Sequence[Path], scenarios: Path | None, *, wants_all: bool, sent_whole: bool = False
+) -> CaptureSource | InstanceSource:
     """Captures of folders, or a log if a file is named."""
     if len(paths) == 1 and paths[0].is_file() and paths[0].name != CAPTURE_FILE:
         return InstanceSource(paths[0])
     known = load_scenarios([scenarios], need_audio=False) if scenarios is not None else []
     folders = [path.parent if path.name == CAPTURE_FILE and path.is_file() else path for path in paths]
-    return CaptureSource(folders, {scenario.id: scenario for scenario in known}, wants_all)
+    return CaptureSource(folders, {scenario.id: scenario for scenario in known}, wants_all, sent_whole)
 
 
 def _hash(path: Path) -> str:

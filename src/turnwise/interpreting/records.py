@@ -13,6 +13,10 @@ SCENARIO, LANGUAGE, PROTOCOL, PARTICIPANT, KIND = "scenario", "language", "proto
 AUDIO, DELTA, TEXT = "translated_audio", "translated_delta", "translated_text"
 TRANSLATION = (AUDIO, DELTA, TEXT)
 """The events that a translation consists of."""
+LATEST = 1e10
+"""Milliseconds: no call lasts four months, and times since 1970 are meant to be something else."""
+Sent = tuple[int | None, float]
+"""`seq` of a message that was sent, and when."""
 SILENT_TURNS = ("silence", "hangup")
 """Turns in which nobody says anything that could be translated."""
 

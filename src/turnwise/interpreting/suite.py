@@ -9,7 +9,8 @@ from typing import Any
 from pydantic import field_serializer
 
 import turnwise.interpreting.metrics  # noqa: F401  (registers the metrics)
-from turnwise.engine.options import PROFILES, RunOptions
+from turnwise.engine.executors import is_address
+from turnwise.engine.options import PROFILES, RunOptions, engine_of
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.baselines import BASELINES
 from turnwise.interpreting.conclusions import conclusions
@@ -55,7 +56,12 @@ class InterpretingSuite:
         """Captures, or the instances of a log. Metrics that are named are measured on every capture."""
         scenarios = options.scenarios.resolve() if options.scenarios else None
         given = options.captures if isinstance(options.captures, list) else [options.captures]
-        return load([path.resolve() for path in given], scenarios, wants_all=options.metrics is not None)
+        return load(
+            [path.resolve() for path in given],
+            scenarios,
+            wants_all=options.metrics is not None,
+            sent_whole=is_address(engine_of(options)[0]),
+        )
 
     def context(self, options: InterpretingOptions, source: Any) -> Mapping[str, str]:
         """Nothing: the numbers depend on the captures alone."""

@@ -21,7 +21,7 @@ from turnwise.translation.records import AUDIO, FIELDS, LANGUAGE, OPERATIONS, UN
 UNDETERMINED = "und"
 """The language of samples that have none, where others have one (ISO 639)."""
 BATCH_OF_TEXTS = 1024
-BATCH_WITH_AUDIO = 32
+BATCH_WITH_AUDIO = 16
 """Samples measured together. Audio takes longer, and its progress should be seen."""
 
 

@@ -8,6 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from importlib import import_module
+from threading import Thread
 from typing import Any, Protocol
 
 from turnwise.kernel.errors import UsageError, near_misses
@@ -53,13 +56,13 @@ def make_executor(engine: str, workers: int | None = None) -> Executor:
         workers: how many, where the name does not say it; one per core by default. With an address: how many are
             waited for before work starts; one by default.
     """
-    if ADDRESS.fullmatch(engine):
+    if is_address(engine):
         from turnwise.engine.executors.dask import DaskExecutor
 
         return DaskExecutor(workers, address=engine)
     name, colon, number = engine.partition(":")
     if name not in NAMES or (name == INLINE and colon):
-        raise UsageError(f"there is no executor {engine!r}", expected=EXPECTED, remedy=near_misses(name, NAMES) or None)
+        raise UsageError(f"there is no engine {engine!r}", expected=EXPECTED, remedy=near_misses(name, NAMES) or None)
     workers = _count(engine, number, workers) if colon else workers
     if name == INLINE:
         from turnwise.engine.executors.inline import InlineExecutor
@@ -75,14 +78,26 @@ def make_executor(engine: str, workers: int | None = None) -> Executor:
 
 
 def get_ready(engine: str, workers: int | None, modules: Sequence[str]) -> Executor:
-    """The executor, before there is anything to measure: where workers start on this machine, they import already."""
+    """The executor, before there is anything to measure: whoever needs a while to import begins to."""
     executor = make_executor(engine, workers)
+    if engine.startswith(DASK) or is_address(engine):
+        Thread(target=_import_dask, name="turnwise imports dask", daemon=True).start()
     if local_workers(engine, workers) > 1:
         from turnwise.engine.executors.nursery import warm
 
         dask = [f"{__name__}.dask_local", f"{__name__}.dask_worker"] if engine.startswith(DASK) else []
         warm([f"{__name__}.chunks", *dask, *modules])
     return executor
+
+
+def _import_dask() -> None:
+    with suppress(ImportError):  # said when it is needed
+        import_module(f"{__name__}.dask_crew")
+
+
+def is_address(engine: str) -> bool:
+    """Whether an engine is a running scheduler, whose workers may be on other machines."""
+    return ADDRESS.fullmatch(engine) is not None
 
 
 def local_workers(engine: str, workers: int | None = None) -> int:

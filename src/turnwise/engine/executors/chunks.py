@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pickle
 import time
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -106,27 +107,44 @@ def _renumbered(part: BatchRows, unit: Unit, numbers: Numbers) -> BatchRows:
 
 
 class Chunks:
-    """Batches, taken from their source only when they are wanted, in chunks of about `TARGET_S`."""
+    """Batches, taken from their source when they are wanted, in chunks of about `TARGET_S`; the last are shorter."""
 
-    def __init__(self, batches: Iterable[Any]) -> None:
+    def __init__(self, batches: Iterable[Any], workers: int = 0) -> None:
+        """`workers`: how many share what is left at the end; 0 where whoever carries the chunks sees to that."""
         self._batches: Iterator[Any] = iter(batches)
+        self._workers = workers
         self._cost: float | None = None
         self._size = 1
+        self._waiting: deque[bytes] = deque()
+        self._length = 0
         self.exhausted = False
+        """Whether all batches have been taken; some may wait."""
 
     def next(self) -> Task | None:
         """The next chunk; None when there is no batch left."""
+        self._look_ahead()
+        size = self._size
+        if self.exhausted and self._workers:
+            size = min(size, -(-len(self._waiting) // self._workers))
         chosen: list[bytes] = []
         length = 0
-        while not self.exhausted and len(chosen) < self._size and length < MOST_BYTES:
+        while self._waiting and len(chosen) < size and length < MOST_BYTES:
+            chosen.append(self._waiting.popleft())
+            length += len(chosen[-1])
+        self._length -= length
+        return Task(CHUNK, tuple(chosen)) if chosen else None
+
+    def _look_ahead(self) -> None:
+        """Have the batches of the next chunk there, and of one more per worker: so the end comes as no surprise."""
+        wanted = self._size * (1 + self._workers)
+        while not self.exhausted and len(self._waiting) < wanted and self._length < MOST_BYTES:
             try:
                 batch = next(self._batches)
             except StopIteration:
                 self.exhausted = True
                 break
-            chosen.append(pickled(batch, "a batch"))
-            length += len(chosen[-1])
-        return Task(CHUNK, tuple(chosen)) if chosen else None
+            self._waiting.append(pickled(batch, "a batch"))
+            self._length += len(self._waiting[-1])
 
     def learn(self, batches: int, seconds: float) -> None:
         """What a chunk cost says how long the next ones should be."""

@@ -70,9 +70,10 @@ class Entry:
 class Ledger:
     """Tasks that wait, tasks under way, and what is done with what comes back."""
 
-    def __init__(self, work: Any, batches: Iterable[Any]) -> None:
+    def __init__(self, work: Any, batches: Iterable[Any], workers: int = 0) -> None:
+        """`workers`: how many share what is left at the end, where the executor does not see to that."""
         self._work = work
-        self._chunks = Chunks(batches)
+        self._chunks = Chunks(batches, workers)
         self._again: deque[Entry] = deque()
         self._trials: deque[Entry] = deque()
         self._under_way: set[Entry] = set()
@@ -84,6 +85,11 @@ class Ledger:
     def in_flight(self) -> int:
         """Tasks that were sent and have not come back."""
         return len(self._under_way)
+
+    @property
+    def ending(self) -> bool:
+        """Whether the last chunks are being dealt out: one that waits for a busy worker may be all that is left."""
+        return self._chunks.exhausted
 
     def next(self) -> Entry | None:
         """The next task to send; None if there is none, or none until something comes back."""

@@ -21,7 +21,7 @@ from turnwise.engine.executors.worker import serve
 from turnwise.store.run import BatchRows
 
 AHEAD = 2
-"""Tasks a worker has in hand: one it works on, one that is there when it is done."""
+"""Tasks a worker has in hand: one it works on, one that is there when it is done (but for the last ones)."""
 
 
 class ProcessExecutor(Counted):
@@ -38,7 +38,7 @@ class ProcessExecutor(Counted):
 
     def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
         """The rows of each batch, as they are ready."""
-        self._ledger = ledger = Ledger(work, batches)
+        self._ledger = ledger = Ledger(work, batches, self._most)
         self._team = team = Team(self._most, pickled(work, "a metric of this run"))
         try:
             team.occupy(ledger)
@@ -100,7 +100,7 @@ class Team:
 
     def occupy(self, ledger: Ledger) -> None:
         """Give everybody something to do, as far as there is something."""
-        while self._has_room() and (entry := ledger.next()):
+        while self._has_room(1 if ledger.ending else AHEAD) and (entry := ledger.next()):
             member = min(self.members, key=lambda one: len(one.in_hand), default=None)
             if member is None or (member.in_hand and len(self.members) < self._most):
                 member = self._hire()
@@ -108,8 +108,8 @@ class Team:
             member.in_hand.append((self._sent, entry))
             member.send((self._sent, entry.task))
 
-    def _has_room(self) -> bool:
-        return len(self.members) < self._most or any(len(member.in_hand) < AHEAD for member in self.members)
+    def _has_room(self, ahead: int) -> bool:
+        return len(self.members) < self._most or any(len(member.in_hand) < ahead for member in self.members)
 
     def _hire(self) -> Member:
         self.members.append(Member(self._work, self._threads))
