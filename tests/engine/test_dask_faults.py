@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Any
 
+import distributed
 import pytest
 from faulty import Deadly, Halved, Slow, batches, workload
 from test_dask import Site, another_numpy, in_order, marks, site
@@ -103,3 +104,22 @@ def test_a_scheduler_that_hangs_is_lost_and_keeps_nobody(
     with pytest.raises(TurnwiseError, match="the scheduler is gone") as error:
         list(rows)
     assert str(error.value.found).startswith("it has not answered for 2 s")
+
+
+def forget_everything() -> None:
+    from turnwise.engine.executors import dask_worker
+
+    dask_worker._DELIVERED.clear()
+    dask_worker._OPENED.clear()
+
+
+def test_a_worker_that_is_new_under_an_old_address_gets_the_workload(site: Site, marks: Path) -> None:
+    """It is back before anybody has looked: the driver takes it for the one it knows."""
+    site.worker()
+    work = workload(marks, Slow, seconds=0.05)
+    rows = make_executor(site.address).map(work, batches(60))
+    found = [next(rows)]
+    with distributed.Client(site.address, set_as_default=False) as client:
+        client.run(forget_everything)
+    found += rows
+    assert [one.index for one in in_order(found)] == list(range(60))

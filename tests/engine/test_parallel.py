@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from turnwise.engine.executors.nursery import METHOD, warm
 from turnwise.engine.parallel import in_parallel
 from turnwise.kernel.errors import InputError
 
@@ -28,6 +30,13 @@ def fussy(number: int) -> int:
 
 def deadly(number: int, driver: int) -> int:
     if os.getpid() != driver:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def deadly_later(number: int, driver: int) -> int:
+    time.sleep(0.01)
+    if number == 6 and os.getpid() != driver:
         os.kill(os.getpid(), signal.SIGKILL)
     return number
 
@@ -50,6 +59,60 @@ def test_the_first_error_is_raised_with_all_it_says(workers: int) -> None:
 def test_what_a_killed_process_leaves_is_done_here() -> None:
     calls = [(n, os.getpid()) for n in range(4)]
     assert list(in_parallel(deadly, calls, 2)) == [0, 1, 2, 3]
+
+
+def test_one_process_of_several_is_killed_while_this_one_works() -> None:
+    calls = [(n, os.getpid()) for n in range(60)]
+    assert list(in_parallel(deadly_later, calls, 3)) == list(range(60))
+
+
+ABANDONED = """
+import os
+import time
+from turnwise.engine.parallel import in_parallel
+
+
+def tell(folder, place):
+    open(os.path.join(folder, str(os.getpid())), "w").close()
+    time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    list(in_parallel(tell, [("FOLDER", n) for n in range(10_000)], 3))
+"""
+
+
+def test_processes_end_with_the_one_that_started_them(tmp_path: Path) -> None:
+    folder = tmp_path / "marks"
+    folder.mkdir()
+    script = tmp_path / "abandoned.py"
+    script.write_text(ABANDONED.replace("FOLDER", str(folder)))
+    driver = subprocess.Popen([sys.executable, script], cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while len(list(folder.iterdir())) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    workers = {int(mark.name) for mark in folder.iterdir()}
+    assert len(workers) == 3
+    driver.kill()
+    driver.wait()
+    deadline = time.monotonic() + 20
+    while any(map(running, workers)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert [pid for pid in workers if running(pid)] == []
+
+
+def running(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    try:
+        return status.read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_process_of_the_users_own_can_be_interrupted() -> None:
+    warm(())
+    with multiprocessing.get_context(METHOD).Pool(1) as pool:
+        assert pool.apply(signal.getsignal, (signal.SIGINT,)) is signal.default_int_handler
 
 
 SCRIPT = """

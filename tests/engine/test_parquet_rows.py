@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import random
 import sys
 from collections.abc import Callable
@@ -69,6 +68,10 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "struct in a list": (pa.list_(pa.struct([("a", STAMP)])), [{"a": 0}], [{"a": "1970-01-01 00:00:00"}]),
     "map": (pa.map_(TEXT, TEXT), [("a", "x"), ("b", None)], {"a": "x", "b": None}),
     "empty map": (pa.map_(TEXT, TEXT), [], {}),
+    "map by time": (
+        *(pa.map_(BERLIN, WHOLE), [(datetime(2025, 10, 24, 8, 0, tzinfo=UTC), 1)]),
+        {"2025-10-24 08:00:00+00:00": 1},
+    ),
 }
 
 
@@ -158,14 +161,20 @@ def test_long_texts_make_short_slices(tmp_path: Path, monkeypatch: pytest.Monkey
     assert max(sizes) <= 4 * 2**20 // 100_000  # 4 MB: 41 rows
 
 
-def test_a_portion_is_the_rows_with_their_places(tmp_path: Path) -> None:
-    rows = ParquetRows(numbered(tmp_path / "x.parquet", 20))
-    portion = pickle.loads(pickle.dumps(rows.portion([3, 1])))
-    assert len(portion) == 2
-    assert list(portion) == [
-        (f"{rows.path}, row 4", {"n": 3, "text": "row 3"}),
-        (f"{rows.path}, row 2", {"n": 1, "text": "row 1"}),
-    ]
+def test_a_text_that_is_stored_once_is_decoded_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "x.parquet", {"text": ["all the same " * 1000] * 2000})  # 13,000 characters each
+    assert path.stat().st_size < 100_000
+    rows = ParquetRows(path)
+    sizes = decoded_rows(rows, monkeypatch)
+    assert sum(1 for _ in rows.scan()) == 2000
+    assert max(sizes) <= 4 * 2**20 // 13_000  # 4 MB: 322 rows
+
+
+def test_views_of_texts_are_read_in_any_order(tmp_path: Path) -> None:
+    texts = pa.array([f"row {n}" for n in range(50)], pa.string_view())
+    pq.write_table(pa.table({"text": texts}), tmp_path / "x.parquet")
+    found = ParquetRows(tmp_path / "x.parquet").read([40, 3, 4, 40])
+    assert [row["text"] for row in found] == ["row 40", "row 3", "row 4", "row 40"]
 
 
 def test_a_file_is_known_by_its_name_or_its_beginning(tmp_path: Path) -> None:

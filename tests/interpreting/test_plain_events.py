@@ -80,9 +80,16 @@ def test_no_events_at_all() -> None:
         b"[]\n" + written(HEARD),
         b'{"a":' * 5000 + b"1" + b"}" * 5000 + b"\n" + written(HEARD),
         written(HEARD).replace(b"patient", b"pat\xe9nt"),
+        written({**HEARD, "raw": "patient"}).replace(b'"patient"}', b'"pat\xe9nt"}'),
         written({**HEARD, "t_arrived_ms": float("nan")}),
+        written({**HEARD, "seq": -5}),
+        written({**HEARD, "seq": 10**30}),
+        written({**HEARD, "seq": None, "audio": None}),
     ],
-    ids=["text", "cut off", "blank line", "two on a line", "list", "deep", "not UTF-8", "NaN"],
+    ids=[
+        *("text", "cut off", "blank line", "two on a line", "list", "deep", "not UTF-8", "raw is not UTF-8", "NaN"),
+        *("negative number", "huge number", "no audio"),
+    ],
 )
 def test_files_that_are_odd_are_left_to_the_careful_way(data: bytes) -> None:
     assert plain_events(data) is None

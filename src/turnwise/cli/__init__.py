@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import NoReturn
+
+INTERRUPTED = 130
+"""What Typer makes of Ctrl-C, without a word."""
 
 
 def main() -> None:
@@ -24,8 +28,11 @@ def main() -> None:
         _say(f"error: {error.message}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        _say("interrupted")
-        sys.exit(1)
+        _interrupted()
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            _interrupted()
+        raise
     except UnicodeEncodeError as error:
         _say(f"error: an argument is not UTF-8 text\n  found: {error.object!a}\n  remedy: type it in UTF-8")
         sys.exit(2)
@@ -47,6 +54,11 @@ def main() -> None:
             "  remedy: run it again with TURNWISE_DEBUG=1 and report what it prints"
         )
         sys.exit(1)
+
+
+def _interrupted() -> NoReturn:
+    _say("interrupted")
+    sys.exit(1)
 
 
 def _say(text: str) -> None:

@@ -28,11 +28,12 @@ def suite(
     """
     from turnwise.cli.console import print_json, say
     from turnwise.cli.running import run_room
+    from turnwise.engine.options import elsewhere
 
     stored_db, entries = read_suite(file)
     _place(entries, out, file)
     if engine is not None:
-        entries = [{**entry, "engine": engine, "executor": "inline", "workers": None} for entry in entries]
+        entries = [{**elsewhere(entry), "engine": engine} for entry in entries]
     summaries = []
     for number, entry in enumerate(entries):
         room = entry.pop("room")

@@ -85,7 +85,7 @@ def _readable(pa: Any, kind: Any) -> Any:
     if types.is_struct(kind):
         return pa.struct([field.with_type(_readable(pa, field.type)) for field in kind])
     if types.is_map(kind):
-        return pa.map_(kind.key_type, _readable(pa, kind.item_type))
+        return pa.map_(_readable(pa, kind.key_type), _readable(pa, kind.item_type))
     if types.is_fixed_size_list(kind):
         return pa.list_(_readable(pa, kind.value_type), kind.list_size)
     if types.is_large_list(kind):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from turnwise.engine.asking import asking_metrics, journal_of, judge_of, questions, told
-from turnwise.engine.executors import Executor, get_ready
+from turnwise.engine.executors import Executor, get_ready, local_workers
 from turnwise.engine.measure import Workload
 from turnwise.engine.options import RunOptions, engine_of
 from turnwise.engine.plan import Finding, Plan, Source, make_plan
@@ -33,6 +33,9 @@ from turnwise.report.summary import check_dimensions, summarise, summary_object,
 from turnwise.report.twins import same_scores
 from turnwise.store.run import FINISHED, Run, now
 from turnwise.store.store import Store
+
+MANY_ITEMS = 5_000
+"""From so many on, rolling up is worth sharing among processes: each of them reads all items first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,8 @@ def run_job(
     with status_kept(store, run), judge_of(options, prepared.judge, journal) as judge:
         work = _workload(prepared, variants, run.config.get("not_measured", {}))
         carry_out(store, run, work, source, prepared.executor, judge=judge, progress=progress)
-        results = summarise(store, run, selection=selection)
+        sharing = local_workers(*engine_of(options)) if source.n_items >= MANY_ITEMS else 1
+        results = summarise(store, run, selection=selection, workers=sharing)
         store.save_rollups(run, results)
         results = with_calibration(store, results)
         finished = now()

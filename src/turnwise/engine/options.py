@@ -90,6 +90,11 @@ def engine_of(options: RunOptions) -> tuple[str, int | None]:
     return options.executor if options.engine is None else options.engine, options.workers
 
 
+def elsewhere(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Options without those that say where to measure, for others to take their place."""
+    return {name: value for name, value in values.items() if name not in ("engine", "executor", "workers")}
+
+
 def parse_options(suite: Suite, values: Mapping[str, Any], where: str | None = None) -> RunOptions:
     """Options from the command line, a YAML file or Python, checked; what is wrong is named."""
     try:
@@ -131,7 +136,7 @@ def stored_options(suite: Suite, store: Store, name: str, given: Mapping[str, An
     config = {key: value for key, value in run.config.items() if key in suite.options.model_fields}
     config["by"] = [names for names in config["by"] if list(names) not in always]
     stored = parse_options(suite, config)
-    wanted = parse_options(suite, {**config, **given})
+    wanted = parse_options(suite, {**(elsewhere(config) if given.get("engine") else config), **given})
     for name in given.keys() - suite.replaceable - ELSEWHERE:
         if name != "metrics" and getattr(wanted, name) != getattr(stored, name):
             raise UsageError(

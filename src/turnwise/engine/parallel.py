@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from functools import partial
+from multiprocessing.connection import wait
 from typing import Any, TypeVar
 
-from turnwise.engine.executors.nursery import METHOD, script_left_alone
-from turnwise.engine.executors.worker import prepare_process
+from turnwise.engine.executors.chunks import pickled
+from turnwise.engine.executors.member import Member
 
 T = TypeVar("T")
+AHEAD = 2
+"""Calls that another process has in hand: one it works on, one that is there when it is done."""
 
 
 def in_parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], workers: int) -> Iterator[T]:
@@ -25,33 +25,65 @@ def in_parallel(function: Callable[..., T], calls: Sequence[tuple[Any, ...]], wo
     if others < 1:
         yield from (function(*call) for call in calls)
         return
-    pool = ProcessPoolExecutor(others, multiprocessing.get_context(METHOD), prepare_process, (dict(os.environ), 1))
+    shared = _Shared(function, calls, others)
     try:
-        with script_left_alone():
-            futures = [pool.submit(function, *call) for call in calls]
-        last = len(calls)
-        for place, call in enumerate(calls):
-            while place < last - 1 and not futures[place].done():  # until it is there, work from the other end
-                last -= 1
-                if futures[last].cancel():  # which nobody has begun
-                    futures[last] = _done_here(function, calls[last])
-            yield _result(futures[place], function, call)
-            futures[place] = Future()  # what it gave may be large
+        for place in range(len(calls)):
+            outcome = shared.outcome(place)
+            if isinstance(outcome, BaseException):
+                raise outcome
+            yield outcome
     finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+        shared.dismiss()
 
 
-def _done_here(function: Callable[..., T], call: tuple[Any, ...]) -> Future[T]:
-    made: Future[T] = Future()
-    try:
-        made.set_result(function(*call))
-    except Exception as error:  # raised when its turn comes
-        made.set_exception(error)
-    return made
+class _Shared:
+    """Calls that others do from the front, and this process from the back while it waits for them."""
+
+    def __init__(self, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], others: int) -> None:
+        self._work, self._calls = partial(_called, function), calls
+        work = pickled(self._work, "a function of this run")
+        self._members = [Member(work, 1) for _ in range(others)]
+        self._left = list(range(len(calls)))[::-1]
+        """What nobody has begun, the first calls last."""
+        self._outcomes: dict[int, Any] = {}
+
+    def outcome(self, place: int) -> Any:
+        """What came of a call, or the exception that it raised."""
+        while place not in self._outcomes:
+            self._collect()
+            for member in self._members:
+                while self._left and len(member.in_hand) < AHEAD:
+                    number = self._left.pop()
+                    member.give(number, self._calls[number], number)
+            if place in self._outcomes:
+                break
+            if self._left:
+                number = self._left.pop(0)
+                self._outcomes[number] = self._done_here(number)
+            else:
+                wait([one.connection for one in self._members] + [one.process.sentinel for one in self._members])
+        return self._outcomes.pop(place)
+
+    def _collect(self) -> None:
+        for member in list(self._members):
+            alive = member.process.is_alive()  # asked first: what it sent before it died is still read
+            while (received := member.received()) is not None:
+                self._outcomes[received[0]] = received[1]
+            if not alive or member.ended:
+                self._members.remove(member)
+                member.dismiss()
+                self._left += sorted((number for number, _ in member.in_hand), reverse=True)
+
+    def _done_here(self, number: int) -> Any:
+        try:
+            return self._work(self._calls[number])
+        except Exception as error:  # raised when its turn comes
+            return error
+
+    def dismiss(self) -> None:
+        while self._members:
+            self._members.pop().dismiss()
 
 
-def _result(future: Future[T], function: Callable[..., T], call: tuple[Any, ...]) -> T:
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        return function(*call)
+def _called(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(*arguments)

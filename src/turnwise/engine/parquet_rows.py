@@ -14,14 +14,13 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO, Any
 from weakref import finalize
 
 from turnwise.engine.arrow_cells import Column
-from turnwise.engine.rows import opened
+from turnwise.engine.rows import neighbours, opened
 from turnwise.kernel.errors import InputError, TurnwiseError, near_misses, shorten
 from turnwise.kernel.extras import import_extra, remedy
 
@@ -32,6 +31,8 @@ SUFFIXES = (".parquet", ".pq")
 SLICE_ROWS = 4096
 SLICE_BYTES = 4 * 2**20
 """A slice has at most so many rows, and about so many bytes."""
+PROBE_ROWS = 64
+"""Rows of a row group that are decoded to see how long its rows are."""
 SLICES_KEPT = 4
 WINDOW = 1024
 """So many of the rows that are asked for are looked up together, in the order of the file."""
@@ -46,19 +47,6 @@ def is_parquet(path: Path) -> bool:
         return True
     with opened(path) as file:
         return file.read(len(MAGIC)) == MAGIC
-
-
-@dataclass(frozen=True)
-class RowsInHand:
-    """Some of the rows with their places, on their own: what a worker gets."""
-
-    held: tuple[tuple[str, Row], ...]
-
-    def __len__(self) -> int:
-        return len(self.held)
-
-    def __iter__(self) -> Iterator[tuple[str, Row]]:
-        return iter(self.held)
 
 
 class ParquetRows:
@@ -128,22 +116,24 @@ class ParquetRows:
             found = dict(self._lookup(sorted(set(window))))
             yield from (found[row] for row in window)
 
-    def portion(self, rows: Sequence[int]) -> RowsInHand:
-        """Some of the rows as something to send elsewhere."""
-        return RowsInHand(tuple(zip(map(self.where, rows), self.read(rows), strict=True)))
-
     def slices(self, file: Any, group: int) -> Iterator[Any]:
         """The rows of a row group as Arrow batches of a bounded size."""
         about = self._groups[group]
-        size = SLICE_BYTES * about.num_rows // max(1, about.total_byte_size)
-        size = max(1, min(SLICE_ROWS, size))
         found = 0
         with self._damage_named():
-            for batch in file.iter_batches(size, row_groups=[group], use_threads=False):
+            for batch in file.iter_batches(self._slice_rows(file, group), row_groups=[group], use_threads=False):
                 found += len(batch)
                 yield batch
         if found != about.num_rows:
             raise self._damaged(f"{found} rows in row group {group + 1}, which should have {about.num_rows}")
+
+    def _slice_rows(self, file: Any, group: int) -> int:
+        """So many rows of a row group are about `SLICE_BYTES`, decoded: a text that is there often is stored once."""
+        about = self._groups[group]
+        probe = next(file.iter_batches(PROBE_ROWS, row_groups=[group], use_threads=False), None)
+        decoded = probe.nbytes / len(probe) if probe is not None and len(probe) else 0.0
+        size = int(SLICE_BYTES / max(1.0, decoded, about.total_byte_size / max(1, about.num_rows)))
+        return max(1, min(SLICE_ROWS, size))
 
     def group_of(self, row: int) -> int:
         """The row group that a row is in."""
@@ -168,9 +158,10 @@ class ParquetRows:
             first, batch = self._reader.at(rows[place])
             end = bisect_right(rows, first + len(batch) - 1, lo=place)
             here = rows[place:end]
-            chosen = batch.take(self._arrow.array([row - first for row in here]))
             self._reader.in_vain -= len(here)
-            yield from zip(here, self._rows(chosen, here), strict=True)
+            for one, last in neighbours(here):
+                near = range(one, last + 1)
+                yield from zip(near, self._rows(batch.slice(one - first, len(near)), near), strict=True)
             place = end
 
     def _open(self) -> Any:
@@ -180,6 +171,14 @@ class ParquetRows:
     def _damage_named(self) -> Iterator[None]:
         try:
             yield
+        except (self._arrow.ArrowNotImplementedError, self._arrow.ArrowMemoryError) as error:
+            raise InputError(
+                "the Parquet file cannot be read here",
+                where=str(self.path),
+                found=shorten(str(error)),
+                expected="a compression and types that pyarrow reads, and memory for its pages",
+                remedy="write it anew with pyarrow's defaults, or as JSONL",
+            ) from error
         except (self._arrow.ArrowException, OSError) as error:
             raise self._damaged(shorten(str(error))) from error
 

@@ -87,7 +87,7 @@ class RowFile:
     def portion(self, rows: Sequence[int]) -> FilePortion:
         """Some of the rows as they stand in the file, to be read by whoever needs them."""
         with self._unchanged() as file:
-            return FilePortion(self, [self._piece(file, *neighbours) for neighbours in _neighbours(rows)])
+            return FilePortion(self, [self._piece(file, *neighbours) for neighbours in neighbours(rows)])
 
     def _piece(self, file: IO[bytes], first: int, last: int) -> Piece:
         begin = self._offsets[first]
@@ -292,10 +292,10 @@ class HeldRows:
         return (self._rows[row] for row in rows)
 
 
-def _neighbours(rows: Iterable[int]) -> Iterator[tuple[int, int]]:
+def neighbours(rows: Iterable[int]) -> Iterator[tuple[int, int]]:
     """First and last of the rows that follow each other.
 
-    >>> list(_neighbours([4, 5, 6, 2, 3]))
+    >>> list(neighbours([4, 5, 6, 2, 3]))
     [(4, 6), (2, 3)]
     """
     for _, found in groupby(enumerate(rows), key=lambda place: place[1] - place[0]):

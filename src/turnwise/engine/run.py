@@ -126,7 +126,7 @@ def status_kept(store: Store, run: Run) -> Iterator[None]:
     except BaseException as error:
         with suppress(TurnwiseError):  # if it is the database that failed, the first error says more
             store.end(run, FAILED)
-        if isinstance(error, TurnwiseError):
+        if isinstance(error, TurnwiseError) and not isinstance(error, InputError):  # other data are another run
             again = f"go on with turnwise run {run.suite} --resume {run.id}{store.option}"
             error.remedy = f"{error.remedy}; {again}" if error.remedy else again
         raise

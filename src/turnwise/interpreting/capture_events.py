@@ -5,6 +5,7 @@ What cannot be used is counted, never dropped silently.
 
 from __future__ import annotations
 
+import os
 from codecs import BOM_UTF8
 from collections import Counter
 from hashlib import sha256
@@ -24,14 +25,17 @@ Times = tuple[float, float] | tuple[None, None]
 _NOT_HEARD: Times = (None, None)
 _KINDS = {kind: kind for kind in TRANSLATION}
 Json = dict[str, Any]
+State = tuple[int, ...]
+"""Of a file: which it is, its size, and when it was changed."""
 
 
-def bytes_of(folder: Path, name: str) -> bytes:
-    """What a file of a folder holds, without a byte order mark."""
+def content_of(folder: Path, name: str) -> tuple[bytes, State]:
+    """What a file of a folder holds, without a byte order mark, and what tells whether it is still the same."""
     try:
         # Making a `Path` of it would take as long as reading it.
         with open(f"{folder}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
-            return file.read().removeprefix(BOM_UTF8)
+            found = os.fstat(file.fileno())
+            return file.read().removeprefix(BOM_UTF8), (found.st_ino, found.st_size, found.st_mtime_ns)
     except FileNotFoundError:
         raise InputError(f"{name} is missing", where=str(folder)) from None
     except OSError as error:
@@ -45,19 +49,19 @@ def is_time(value: object) -> TypeGuard[float]:
     return is_number and 0 <= value <= LATEST  # type: ignore[operator]
 
 
-def check_events(folder: Path) -> str:
-    """See that the events are there, and that at least one can be read if there are any; a hash of them.
+def check_events(folder: Path) -> tuple[str, State]:
+    """See that the events are there, and that at least one can be read if there are any; a hash of them, their state.
 
     Raises:
         InputError: they are not.
     """
-    data = bytes_of(folder, EVENTS_FILE)
+    data, state = content_of(folder, EVENTS_FILE)
     first, _, rest = data.strip().partition(b"\n")
     usable = isinstance(_parsed(first), dict) or any(isinstance(_parsed(line), dict) for line in rest.split(b"\n"))
     if first and not usable:
         where, found = f"{folder.name}/{EVENTS_FILE}", shorten(first.decode("utf-8", "replace"))
         raise InputError(f"no line of {EVENTS_FILE} is a JSON object", where=where, found=found)
-    return hash_of(data)
+    return hash_of(data), state
 
 
 def hash_of(data: bytes) -> str:
@@ -68,17 +72,12 @@ def hash_of(data: bytes) -> str:
 def lines_of(data: bytes, notes: Counter[str]) -> list[Json]:
     """The events that can be read; what cannot is counted."""
     data = data.strip()
-    try:
-        found = loads(b"[" + data.replace(b"\n", b",") + b"]")  # all at once, which is faster
-        if len(found) != data.count(b"\n") + 1:
-            raise ValueError("a line holds several values")
-    except (JSONDecodeError, ValueError, RecursionError):
-        found = [_parsed(line) for line in data.split(b"\n") if line.strip()]
+    found = [_parsed(line) for line in data.split(b"\n") if line.strip()]
     usable = [event for event in found if isinstance(event, dict)]
     if len(usable) < len(found):
         notes[f"a line of {EVENTS_FILE} that is no JSON object, left out"] += len(found) - len(usable)
     for number, event in enumerate(usable):
-        if "seq" not in event:
+        if event.get("seq") is None:
             event["seq"] = number
     return usable
 
@@ -155,8 +154,9 @@ def _event(event: Json, kind: str, times: Times, turns: set[str], notes: Counter
     turn, response = event.get("turn_id"), event.get("response_id")
     if turn is not None or type(response) is not str or not response:  # else it is plain, as most are
         turn, response = _belongs_to(event, turns, notes)
-    participant, text, number = event.get("participant_id"), event.get("text") or "", event["seq"]
+    participant, text, number = event.get("participant_id"), event.get("text"), event["seq"]
     start, end = times
+    text = "" if text is None else text
     if not isinstance(text, str):
         notes["an event whose text is no text"] += 1
         text = ""

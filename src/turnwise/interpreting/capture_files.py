@@ -14,8 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from turnwise.interpreting.capture_events import EVENTS_FILE, bytes_of, events_of, is_time, lines_of
+from turnwise.interpreting.capture_events import EVENTS_FILE, State, content_of, events_of, is_time, lines_of
 from turnwise.interpreting.plain_events import plain_events
+from turnwise.interpreting.playback import name_of
 from turnwise.interpreting.records import Call, Sent, Turn
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, clean, loads
@@ -43,17 +44,12 @@ def capture_folders(path: Path) -> list[tuple[str, Path]]:
     return [(folder.relative_to(path).as_posix(), folder) for folder in found]
 
 
-def read_head(folder: Path, key: str) -> Call:
-    """The call of a capture folder without its events.
+def head_of(data: bytes, folder: Path, key: str) -> Call:
+    """The call of a capture folder without its events, from what its `capture.json` holds.
 
     Raises:
-        InputError: the file is missing, is no JSON, or its turns cannot be used.
+        InputError: it is no JSON, or its turns cannot be used.
     """
-    return head_of(bytes_of(folder, CAPTURE_FILE), folder, key)
-
-
-def head_of(data: bytes, folder: Path, key: str) -> Call:
-    """The same from what the file holds."""
     about = _object(data, folder / CAPTURE_FILE)
     where = f"{key}/{CAPTURE_FILE}"
     if about.get("format") != FORMAT:
@@ -78,15 +74,23 @@ def head_of(data: bytes, folder: Path, key: str) -> Call:
     )
 
 
-def read_capture(folder: Path, key: str) -> Call:
+def read_capture(folder: Path, key: str, states: tuple[State, State]) -> Call:
     """The call of one capture folder; what cannot be used of its events is counted in its notes.
 
+    Args:
+        folder: of the capture.
+        key: its name.
+        states: of its two files when they were looked at first.
+
     Raises:
-        InputError: as above.
+        InputError: as above, or a file is not the one that was looked at.
     """
-    call = read_head(folder, key)
+    about, about_state = content_of(folder, CAPTURE_FILE)
+    data, events_state = content_of(folder, EVENTS_FILE)
+    if (about_state, events_state) != states:
+        raise InputError(f"{folder} changed while it was being read", remedy="start the run again")
+    call = head_of(about, folder, key)
     notes: Counter[str] = Counter()
-    data = bytes_of(folder, EVENTS_FILE)
     events, sent = plain_events(data) or events_of(
         lines_of(data, notes), call.ended, {turn.id for turn in call.turns}, notes
     )
@@ -130,14 +134,15 @@ def _time(about: Mapping[str, Any], name: str, where: str) -> float | None:
 
 
 def _turn(turn: Any, where: str) -> Turn:
-    if not isinstance(turn, dict) or not isinstance(turn.get("turn_id"), str | int) or turn.get("turn_id") == "":
+    if not isinstance(turn, dict) or name_of(turn.get("turn_id")) is None:
         raise InputError("a turn without turn_id", where=where, found=shorten(turn), expected='{"turn_id": "..."}')
     name = clean(str(turn["turn_id"]))
     inside = f"{where}, turn {name}"
     start, end = _time(turn, "start_ms", inside), _time(turn, "end_ms", inside)
     if start is not None and end is not None and end < start:
         raise InputError("the turn ends before it starts", where=inside, found=f"{start:g} to {end:g} ms")
-    barge_in = turn.get("barge_in") or False
+    barge_in = turn.get("barge_in")
+    barge_in = False if barge_in is None else barge_in
     if not isinstance(barge_in, bool):
         raise InputError("barge_in is not true or false", where=inside, found=shorten(barge_in))
     metadata = turn.get("metadata")

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from turnwise.interpreting.records import LATEST
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
@@ -120,7 +120,7 @@ def delays_in(row: Json, where: str) -> tuple[float, ...]:
 
 def elapsed_in(row: Json, delays: Sequence[float], where: str) -> tuple[tuple[float, ...] | None, tuple[str, ...]]:
     """Times with computing, and what is odd about them; SimulEval writes none, or zeros, where it did not time it."""
-    name = next((name for name in ELAPSED if row.get(name)), None)
+    name = next((name for name in ELAPSED if row.get(name) not in (None, [])), None)
     if name is None:
         return None, ()
     elapsed = times_in(row[name], name, where)
@@ -185,8 +185,8 @@ def times_in(values: Any, name: str, where: str) -> tuple[float, ...]:
 
 
 def is_number(value: Any) -> bool:
-    """Whether a JSON value is a number; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    """Whether a JSON value is a number, and no larger than a time can be; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= LATEST
 
 
 def missing(row: Json, name: str, where: str, expected: str) -> InputError:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 from turnwise.engine.later import Later
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.batch import InterpretingBatch
-from turnwise.interpreting.capture_events import EVENTS_FILE, bytes_of, check_events, hash_of
+from turnwise.interpreting.capture_events import EVENTS_FILE, State, check_events, content_of, hash_of
 from turnwise.interpreting.capture_files import CAPTURE_FILE, capture_folders, head_of, in_order, read_capture
-from turnwise.interpreting.instances import read_instances
-from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PARTICIPANT, PROTOCOL, SCENARIO, TURN, Call, Turn
+from turnwise.interpreting.instance_source import InstanceSource
+from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PARTICIPANT, PROTOCOL, SCENARIO, Call, Turn
 from turnwise.interpreting.shown import TERMS
 from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import clean
@@ -23,7 +22,6 @@ from turnwise.kernel.signature import digest
 from turnwise.live.scenario import Scenario, load_scenarios
 
 BATCH_OF_CALLS = 32
-BATCH_OF_INSTANCES = 512
 NAMED = 3
 """Captures that a finding names; the rest are counted."""
 
@@ -41,7 +39,8 @@ class CaptureSource:
     findings: list[Finding] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._folders: dict[str, Path] = {}
+        self._folders: dict[str, Folder] = {}
+        self._scenario_of: dict[str, str] = {}
         self._carried: Counter[str] = Counter()
         self._asked: list[str] = []
         self._played: set[str] = set()
@@ -56,18 +55,18 @@ class CaptureSource:
         refused: list[tuple[str, InputError]] = []
         for key, folder in self._named():
             try:
-                data = bytes_of(folder, CAPTURE_FILE)
+                data, state = content_of(folder, CAPTURE_FILE)
                 call = with_scenario(head_of(data, folder, key), self.scenarios)
-                self._files += [
-                    (f"{key}/{CAPTURE_FILE}", hash_of(data)),
-                    (f"{key}/{EVENTS_FILE}", check_events(folder)),
-                ]
+                events, events_state = check_events(folder)
+                self._files += [(f"{key}/{CAPTURE_FILE}", hash_of(data)), (f"{key}/{EVENTS_FILE}", events)]
             except InputError as error:
                 refused.append((key, error))
                 continue
             if key in self._folders:
-                raise InputError("two captures have the same name", found=f"{self._folders[key]} and {folder}")
-            self._folders[key] = folder
+                raise InputError("two captures have the same name", found=f"{self._folders[key].path} and {folder}")
+            self._folders[key] = Folder(folder, (state, events_state))
+            if call.scenario in self.scenarios:
+                self._scenario_of[key] = call.scenario
             self._look_at(call)
         if refused and not self._folders:
             raise refused[0][1]
@@ -138,18 +137,27 @@ class CaptureSource:
         for index, start in enumerate(range(0, len(names), BATCH_OF_CALLS)):
             if index not in done:
                 folders = {key: self._folders[key] for key in names[start : start + BATCH_OF_CALLS]}
-                calls = Calls(folders, self.scenarios)
+                named = {self._scenario_of[key] for key in folders if key in self._scenario_of}
+                calls = Calls(folders, {name: self.scenarios[name] for name in named})
                 yield InterpretingBatch(index, list(calls) if self.sent_whole else calls, wants_all=self.wants_all)
+
+
+class Folder(NamedTuple):
+    """Where a capture lies, and the states of its two files when they were looked at."""
+
+    path: Path
+    states: tuple[State, State]
 
 
 class Calls(Later[Call]):
     """The calls of some captures, by name, with what their scenarios say."""
 
-    def __init__(self, folders: Mapping[str, Path], scenarios: Mapping[str, Scenario]) -> None:
+    def __init__(self, folders: Mapping[str, Folder], scenarios: Mapping[str, Scenario]) -> None:
         self._folders, self._scenarios = folders, scenarios
 
     def _make(self) -> list[Call]:
-        return [with_scenario(read_capture(folder, key), self._scenarios) for key, folder in self._folders.items()]
+        calls = (read_capture(folder.path, key, folder.states) for key, folder in self._folders.items())
+        return [with_scenario(call, self._scenarios) for call in calls]
 
     def __len__(self) -> int:
         return len(self._folders)
@@ -217,63 +225,6 @@ def with_languages(call: Call) -> Call:
     return replace(call, turns=tuple(turns))
 
 
-@dataclass
-class InstanceSource:
-    """The instances of a SimulEval log; an engine source."""
-
-    path: Path
-    unit = TURN
-    findings: list[Finding] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.n_items = 0
-        self._elapsed = 0
-        asked = hashlib.sha256()
-        for instance in read_instances(self.path):
-            self.n_items += 1
-            self._elapsed += instance.elapsed is not None
-            asked.update(repr((instance.index, instance.source_ms, instance.reference_words)).encode())
-        if not self.n_items:
-            raise InputError(f"{self.path} holds no instance", expected="one JSON object per line, as SimulEval writes")
-        self._asked = asked.hexdigest()[:12]
-
-    @property
-    def dataset_fingerprint(self) -> str:
-        """Which instances, how long, with how long a reference."""
-        return self._asked
-
-    @property
-    def input_fingerprint(self) -> str:
-        """The file."""
-        return digest([_hash(self.path), BATCH_OF_INSTANCES])
-
-    @property
-    def fields(self) -> dict[str, int]:
-        """Nothing but delays."""
-        names = ("capture", "expected_text", "expected_language", "barge_in", "source_text", TERMS)
-        absent = dict.fromkeys(names, 0)
-        return {"emission": self.n_items, **absent}
-
-    @property
-    def dimensions(self) -> set[str]:
-        """None."""
-        return set()
-
-    @property
-    def coverage(self) -> dict[str, int]:
-        """How many instances there are."""
-        return {"instances": self.n_items}
-
-    def batches(self, done: Set[int] = frozenset()) -> Iterator[InterpretingBatch]:
-        """The batches that are not done yet."""
-        instances = read_instances(self.path)
-        index = 0
-        while portion := list(islice(instances, BATCH_OF_INSTANCES)):
-            if index not in done:
-                yield InterpretingBatch(index, instances=portion)
-            index += 1
-
-
 def load(
     paths: Sequence[Path], scenarios: Path | None, *, wants_all: bool, sent_whole: bool = False
 ) -> CaptureSource | InstanceSource:
@@ -283,16 +234,6 @@ def load(
     known = load_scenarios([scenarios], need_audio=False) if scenarios is not None else []
     folders = [path.parent if path.name == CAPTURE_FILE and path.is_file() else path for path in paths]
     return CaptureSource(folders, {scenario.id: scenario for scenario in known}, wants_all, sent_whole)
-
-
-def _hash(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    except FileNotFoundError:
-        raise InputError(f"{path.name} is missing", where=str(path.parent)) from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read", found=error.strerror or str(error)) from error
 
 
 def _grouped(refused: Sequence[tuple[str, InputError]]) -> dict[str, list[str]]:

@@ -1,7 +1,8 @@
 """The events of a capture with nothing odd about it, as almost all are: read in one go, or not at all.
 
-msgspec checks the fields while it parses, and passes over the raw messages that make up most of a file. What is read
-here is what `capture_events` reads step by step, with a note for everything that is odd.
+msgspec checks the fields while it parses, and passes over the raw messages that make up most of a file (a
+number in them that no computer can hold goes unnoticed). What is read here is what `capture_events` reads step by
+step, with a note for everything that is odd.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import msgspec
 from turnwise.interpreting.records import AUDIO, DELTA, LATEST, TEXT, Event, Sent
 
 Time = Annotated[float, msgspec.Meta(ge=0, le=LATEST)]
+Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 _NEW = tuple.__new__
 """Makes an `Event` of all its fields, in half the time that calling it takes."""
 
@@ -24,7 +26,7 @@ class _Audio(msgspec.Struct, gc=False):
 
 class _Line(msgspec.Struct, gc=False):
     type: str
-    seq: int = -1
+    seq: Number | None = None
     direction: str = "in"
     t_arrived_ms: Time | None = None
     t_sent_ms: Time | None = None
@@ -37,22 +39,24 @@ class _Line(msgspec.Struct, gc=False):
     audible_ms: Time | None = None
 
 
-_DECODER = msgspec.json.Decoder(list[_Line])
+_DECODER = msgspec.json.Decoder(list[tuple[_Line]])
 
 
 def plain_events(data: bytes) -> tuple[list[Event], dict[str, list[Sent]]] | None:
     """The translation as it came in, in order, and what was sent of each turn; None where anything is odd."""
     data = data.strip()
     try:
-        lines = _DECODER.decode(b"[" + data.replace(b"\n", b",") + b"]")
+        data.decode()  # what is passed over is not looked at otherwise
+        # All lines at once, each in brackets of its own: two halves of an object on two lines are none.
+        lines = _DECODER.decode(b"[[" + data.replace(b"\n", b"\n],[") + b"]]")
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
         return None
-    if len(lines) != data.count(b"\n") + 1:  # a line with several values
+    if len(lines) != data.count(b"\n") + 1:  # a line with brackets of its own
         return None
     found: list[Event] = []
     sent: dict[str, list[Sent]] = {}
-    for place, line in enumerate(lines):
-        number = place if line.seq < 0 else line.seq
+    for place, (line,) in enumerate(lines):
+        number = place if line.seq is None else line.seq
         if line.direction == "out":
             if line.t_sent_ms is not None:
                 sent.setdefault(str(line.turn_id), []).append((number, line.t_sent_ms))

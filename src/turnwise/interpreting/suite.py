@@ -16,8 +16,9 @@ from turnwise.interpreting.baselines import BASELINES
 from turnwise.interpreting.conclusions import conclusions
 from turnwise.interpreting.drawing import drawn_call
 from turnwise.interpreting.files import result_of, write_interpreting_files
+from turnwise.interpreting.instance_source import InstanceSource
 from turnwise.interpreting.lanes import draw_text
-from turnwise.interpreting.load import CaptureSource, InstanceSource, load
+from turnwise.interpreting.load import CaptureSource, load
 from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PAIR, PARTICIPANT, SCENARIO, TURN
 from turnwise.store.run import Run
 from turnwise.store.store import Store

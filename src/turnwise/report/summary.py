@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import groupby, product
+import pickle
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import product
 from typing import Any
 
+from turnwise.engine.executors.nursery import needs_script
+from turnwise.engine.parallel import in_parallel
 from turnwise.kernel.derived import When
 from turnwise.kernel.errors import UsageError, near_misses
-from turnwise.kernel.metric import COMPONENT, Direction, Output
+from turnwise.kernel.metric import COMPONENT
 from turnwise.kernel.registry import REGISTRY, Registry
-from turnwise.kernel.rollup import Rollup
 from turnwise.kernel.selection import Selection, select_metrics
-from turnwise.report.collect import Collected
 from turnwise.report.derive import Rolled, derived_after_rollup, no_interval
 from turnwise.report.intervals import pooled_rollup_intervals
-from turnwise.report.portions import Portion, RunRows, count_groups, needed_dimensions
-from turnwise.report.series import Series, group_rows, has_dimension
-from turnwise.stats.intervals import Interval, Resampler
-from turnwise.store.columns import ItemTable
-from turnwise.store.items import StoredItems
+from turnwise.report.portions import count_groups
+from turnwise.report.rolling import By, Rolling, entry
+from turnwise.stats.intervals import Interval
 from turnwise.store.run import FINISHED, Run
 from turnwise.store.store import Store
 
 RESAMPLES = 1000
-By = tuple[str, ...]
 
 
 def run_selection(store: Store, run: Run) -> Selection:
@@ -70,32 +69,31 @@ def summarise(
     *,
     selection: Selection | None = None,
     resamples: int | None = None,
+    workers: int = 1,
 ) -> list[dict[str, Any]]:
-    """All results of a run for the whole data set and for each grouping in `by` (the run's own where none is given)."""
+    """All results of a run for the whole data set and for each grouping in `by` (the run's own where none is given).
+
+    `workers`: how many processes share the metrics; the numbers do not depend on it.
+    """
     selection = selection or run_selection(store, run)
     groupings: list[By] = [(), *(tuple(names) for names in (run.config.get("by", []) if by is None else by))]
     plain = list(dict.fromkeys(_without_component(names) for names in groupings))
-    items = StoredItems(store, run, needed_dimensions(selection, plain))
+    rolling = Rolling(store, run, selection, plain, resamples or run.config.get("resamples", RESAMPLES))
     if by is not None:
         parts = {m.spec.part for m in selection.metrics if m.spec.part}
-        check_dimensions(by, {COMPONENT, *items.names, *parts})
-    rows = RunRows(store, run, selection, items)
-    draws = resamples or run.config.get("resamples", RESAMPLES)
-    resampler = Resampler(max(1, items.n_clusters), draws)
-    results: list[dict[str, Any]] = []
-    for number, metric in enumerate(selection.metrics):
-        if metric.spec.name not in run.config.get("not_measured", {}):
-            for _, same in groupby(rows.measured(number), key=lambda p: (p.series.output.name, p.series.variant)):
-                results += _results(same, plain, resampler)
+        check_dimensions(by, {COMPONENT, *rolling.items.names, *parts})
+    left_out = run.config.get("not_measured", {})
+    measured = [number for number, metric in enumerate(selection.metrics) if metric.spec.name not in left_out]
+    results = list(_shared(rolling, measured, workers))
     for derived, signature in selection.derived:
         if derived.when is When.PER_UNIT:
-            results += _results(rows.derived(derived, signature), plain, resampler)
+            results += rolling.results(rolling.rows.derived(derived, signature))
     for derived, signature in selection.derived:
         if derived.when is When.AFTER_ROLLUP:
-            for variant, rolled in rows.rolled(derived):
+            for variant, rolled in rolling.rows.rolled(derived):
                 for names in plain:
-                    results += _derived_results(rolled, signature, variant, rows.whole, names, resampler)
-    results += _not_measured(rows, run, selection, plain)
+                    results += _derived_results(rolled, signature, variant, rolling, names)
+    results += _not_measured(rolling, left_out)
     order = {name: place for place, (name, _) in enumerate(selection.signatures)}
     # The outputs as they are declared: the first is the one that people mean by the metric's name.
     outputs = {(m.spec.name, output.name): place for m in selection.metrics for place, output in enumerate(m.outputs)}
@@ -105,16 +103,27 @@ def summarise(
     return list(_by_component(results, groupings, selection))
 
 
-def _not_measured(rows: RunRows, run: Run, selection: Selection, groupings: Sequence[By]) -> Iterator[dict[str, Any]]:
+def _shared(rolling: Rolling, numbers: Sequence[int], workers: int) -> Iterator[dict[str, Any]]:
+    """The results of the measured metrics, in no particular order of the metrics."""
+    alone = replace(rolling, selection=replace(rolling.selection, derived=[]))  # all that another process needs
+    if rolling.store.in_memory or (workers > 1 and needs_script(pickle.dumps(alone))):
+        workers = 1
+    shares = [numbers[first::workers] for first in range(workers)]
+    calls = [(rolling if first == workers - 1 else alone, share) for first, share in enumerate(shares)]
+    for found in in_parallel(Rolling.measured, calls, workers):
+        yield from found
+
+
+def _not_measured(rolling: Rolling, reasons: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """A line without a value for every group and roll-up of a metric that nothing in the run could be measured by."""
     groups: dict[str, list[tuple[dict[str, str], int]]] = {}
-    for number, metric in enumerate(selection.metrics):
-        reason = run.config.get("not_measured", {}).get(metric.spec.name)
+    for number, metric in enumerate(rolling.selection.metrics):
+        reason = reasons.get(metric.spec.name)
         if reason is None:
             continue
         unit = metric.spec.unit
         if unit not in groups:
-            found = count_groups(rows.measured(number), groupings)
+            found = count_groups(rolling.rows.measured(number), rolling.groupings)
             groups[unit] = found or [({}, 1)]  # there is no such unit at all: said once
         for output in metric.outputs:
             for (group, n), rollup in product(groups[unit], output.rollups):
@@ -200,101 +209,16 @@ def check_dimensions(by: Sequence[By], known: Collection[str]) -> None:
             )
 
 
-def _results(portions: Iterable[Portion], groupings: Sequence[By], resampler: Resampler) -> Iterator[dict[str, Any]]:
-    """One output of one metric, in every grouping that its items or parts allow; variants may take turns."""
-    collected: dict[str, dict[By, Collected]] = {}
-    last: dict[str, Series] = {}
-    for series, items in portions:
-        own = collected.setdefault(series.variant, {})
-        for names in groupings:
-            if all(has_dimension(series, items, name) for name in names):
-                found = own.setdefault(names, Collected(series.output, resampler.clusters))
-                found.add(group_rows(series, items, names), series.value)
-        last[series.variant] = series
-    for variant, own in collected.items():
-        for names, found in own.items():
-            results = list(_entries(last[variant], found, names, resampler))
-            yield from _worst_first(results, last[variant].output) if names else results
-
-
-def _entries(series: Series, groups: Collected, names: By, resampler: Resampler) -> Iterator[dict[str, Any]]:
-    rollups = series.output.rollups
-    found = groups.estimates(resampler)
-    why_none = series.output.no_interval
-    for i, rollup in enumerate(rollups):
-        for at, key in enumerate(groups.keys):
-            value, interval = found[i][at]
-            if series.output.voided_by in groups.missing[at]:
-                value = None
-            if why_none:
-                interval = Interval(None, None, f"none: {why_none}")
-            yield entry(
-                series.metric,
-                series.output,
-                series.variant,
-                dict(zip(names, key, strict=True)),
-                rollup,
-                value,
-                interval,
-                (groups.n_scored[at], groups.n_total[at], groups.missing_in(rollup, at)),
-                series.signature,
-            )
-
-
-def entry(
-    metric: str,
-    output: Output,
-    variant: str,
-    group: dict[str, str],
-    rollup: Rollup,
-    value: float | None,
-    interval: Interval,
-    counts: tuple[int, int, dict[str, int]],
-    signature: str,
-) -> dict[str, Any]:
-    """One result in the published shape."""
-    return {
-        "metric": metric,
-        "output": output.name,
-        "variant": variant,
-        "group": group,
-        "rollup": rollup.name,
-        "primary": rollup.name == output.primary.name,
-        "value": value,
-        "low": interval.low if value is not None else None,
-        "high": interval.high if value is not None else None,
-        "interval": interval.method if value is not None else f"none: {'no value' if counts[0] else 'nothing scored'}",
-        "n_scored": counts[0],
-        "n_total": counts[1],
-        "missing": counts[2],
-        "band": output.bands.of(value) if output.bands and value is not None else None,
-        "direction": output.direction.value,
-        "signature": signature,
-    }
-
-
-def _worst_first(results: list[dict[str, Any]], output: Output) -> list[dict[str, Any]]:
-    """Slices from the worst to the best, by each roll-up; those without a value last."""
-    sign = -1.0 if output.direction is Direction.LOWER else 1.0
-    order = {rollup.name: position for position, rollup in enumerate(output.rollups)}
-
-    def key(result: dict[str, Any]) -> tuple[int, bool, float, str]:
-        value = result["value"]
-        return (order[result["rollup"]], value is None, sign * (value or 0), str(result["group"]))
-
-    return sorted(results, key=key)
-
-
 def _derived_results(
-    rolled: Rolled, signature: str, variant: str, items: ItemTable, names: By, resampler: Resampler
+    rolled: Rolled, signature: str, variant: str, rolling: Rolling, names: By
 ) -> Iterator[dict[str, Any]]:
     spec, output = rolled.derived.spec, rolled.derived.output
     why_none = no_interval(rolled)
-    for key, value, pooled, missing in derived_after_rollup(rolled, items, names):
+    for key, value, pooled, missing in derived_after_rollup(rolled, rolling.rows.whole, names):
         found = value is not None and pooled is not None
         interval = Interval(None, None, f"none: {why_none}" if why_none else "")
         if found and pooled and not why_none:
-            interval = pooled_rollup_intervals(pooled, output, resampler)[0]
+            interval = pooled_rollup_intervals(pooled, output, rolling.resampler)[0]
         group = dict(zip(names, key, strict=True))
         counts = (int(found), 1, missing)
         yield entry(spec.name, output, variant, group, output.primary, value, interval, counts, signature)

@@ -57,6 +57,15 @@ class Store:
         secret = url.password or "password" in url.query
         return ' --db "$TURNWISE_DB"' if secret else f" --db {shlex.quote(self.place)}"
 
+    @property
+    def in_memory(self) -> bool:
+        """Whether it is gone with this process."""
+        return self.engine.dialect.name == "sqlite" and not self.engine.url.database
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # One that is sent to another process opens the same database there.
+        return Store, (self.engine.url.render_as_string(hide_password=False),)
+
     def close(self) -> None:
         """Give back all connections."""
         self.engine.dispose()

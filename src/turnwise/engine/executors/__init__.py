@@ -13,12 +13,12 @@ from importlib import import_module
 from threading import Thread
 from typing import Any, Protocol
 
-from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.errors import UsageError, near_misses, shorten
 from turnwise.store.run import BatchRows
 
 INLINE, PROCESSES, DASK = "inline", "processes", "dask"
 NAMES = (INLINE, PROCESSES, DASK)
-ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/?]+:\d+/?(\?\S*)?")
+ADDRESS = re.compile(r"(tcp|tls)://[^\s/?]+:\d+/?(\?\S*)?")
 """A running scheduler: `tcp://host:8786`, with what its workers must have as `?GPU=1`."""
 EXPECTED = "inline or processes or processes:N or dask or dask:N or tcp://HOST:PORT"
 MOST_WORKERS = 1024
@@ -107,10 +107,10 @@ def local_workers(engine: str, workers: int | None = None) -> int:
 
 
 def _count(engine: str, number: str, workers: int | None) -> int:
-    if not (number.isascii() and number.isdigit() and 1 <= int(number) <= MOST_WORKERS):
+    if not (re.fullmatch(r"[0-9]{1,4}", number) and 1 <= int(number) <= MOST_WORKERS):
         raise UsageError(
             f"{engine!r} does not say how many workers",
-            found=repr(number),
+            found=shorten(number),
             expected=f"a number from 1 to {MOST_WORKERS}, as in {engine.partition(':')[0]}:4",
         )
     if workers is not None and workers != int(number):

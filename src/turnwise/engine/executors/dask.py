@@ -74,10 +74,10 @@ class DaskExecutor(Counted):
 
 def _scheduler(address: str) -> str:
     """The address of a scheduler, checked as far as it can be without trying it; empty for a cluster of our own."""
-    parts = urlsplit(address)
     try:
+        parts = urlsplit(address)
         usable = not address or (parts.port and parts.hostname and parts.username is None)
-    except ValueError:  # a port that no machine has
+    except ValueError:  # a port that no machine has, half of an IPv6 address
         usable = False
     if not usable:
         raise UsageError(

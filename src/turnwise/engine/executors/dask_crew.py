@@ -191,6 +191,11 @@ class Crew:
                 raise self._untaken(answer)
         return set(found) - set(failed)
 
+    def deliver_again(self, address: str) -> None:
+        """A worker has not got the workload, or not any more: it is new to us."""
+        self.workers.pop(address, None)
+        self.look()
+
     def refuse(self, address: str, reasons: list[str]) -> None:
         """A worker says itself that it may not take part."""
         self._refused(address, reasons)

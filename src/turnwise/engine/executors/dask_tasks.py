@@ -17,7 +17,7 @@ from distributed import KilledWorker
 
 from turnwise.engine.executors.chunks import Measured
 from turnwise.engine.executors.dask_crew import LOOK_S, SOON_S, Crew
-from turnwise.engine.executors.dask_worker import Refusal, perform_here
+from turnwise.engine.executors.dask_worker import NotDelivered, Refusal, perform_here
 from turnwise.engine.executors.ledger import Entry, Ledger
 from turnwise.kernel.errors import TurnwiseError
 from turnwise.store.run import BatchRows
@@ -137,6 +137,10 @@ class Tasks:
             self._crew.refuse(outcome.address, outcome.reasons)
             ledger.returned(sent.entry)
             return []
+        if isinstance(outcome, NotDelivered):
+            self._crew.deliver_again(outcome.address)
+            ledger.returned(sent.entry)
+            return []
         if isinstance(outcome, BaseException):
             raise outcome
         assert isinstance(outcome, Measured)
@@ -148,6 +152,8 @@ class Tasks:
             try:
                 return bytes(sent.future.result(timeout=LOOK_S))
             except TimeoutError:
+                if sent.future.status == "error":  # its own
+                    raise
                 self._crew.look()
                 if sent.only and not sent.only & self._crew.workers.keys():
                     raise WorkerLost from None

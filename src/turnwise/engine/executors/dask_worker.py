@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple
 
+from distributed import get_worker
+
 from turnwise.engine.executors.chunks import Task, perform
 from turnwise.engine.executors.versions import Versions, differences, models_here, versions_here
 
-DELIVERY_S = 30.0
+DELIVERY_S = 2.0
 """A worker that joins gets its first task and the workload at about the same time."""
 
 
@@ -21,6 +23,13 @@ class Refusal:
 
     address: str
     reasons: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class NotDelivered:
+    """A worker that has nothing to work with: it is new under an old address, or has forgotten the run over others."""
+
+    address: str
 
 
 class Delivery(NamedTuple):
@@ -33,7 +42,7 @@ class Delivery(NamedTuple):
     models: Versions
 
 
-KEPT = 4
+KEPT = 8
 """Runs that a worker remembers: one whose driver was killed never says that it is over."""
 _DELIVERED: dict[str, Delivery] = {}
 _OPENED: dict[str, Any] = {}
@@ -58,7 +67,7 @@ def perform_here(token: str, task: Task) -> bytes:
     """Do a task of a run; the outcome, a refusal or an exception, pickled."""
     work = _opened(token)
     try:
-        outcome: Any = work if isinstance(work, Refusal) else perform(work, task)
+        outcome: Any = work if isinstance(work, Refusal | NotDelivered) else perform(work, task)
     except Exception as error:  # it is raised again by the driver
         outcome = error
     try:
@@ -68,9 +77,11 @@ def perform_here(token: str, task: Task) -> bytes:
 
 
 def _opened(token: str) -> Any:
+    delivery = _awaited(token)
+    if delivery is None:
+        return NotDelivered(str(get_worker().address))
     with _OPENING:
         if token not in _OPENED:
-            delivery = _awaited(token)
             own = delivery.versions
             reasons = differences(own, versions_here(name for name in own if name not in ("python", "turnwise")))
             if not reasons:
@@ -80,11 +91,11 @@ def _opened(token: str) -> Any:
         return _OPENED[token]
 
 
-def _awaited(token: str) -> Delivery:
+def _awaited(token: str) -> Delivery | None:
     deadline = time.monotonic() + DELIVERY_S
     while token not in _DELIVERED:
         if time.monotonic() > deadline:
-            raise RuntimeError("the workload of the run has not arrived")
+            return None
         time.sleep(0.05)
     return _DELIVERED[token]
 

@@ -12,12 +12,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
+from threading import RLock
 from types import ModuleType
 from typing import Any
 
 MAIN = "__main__"
 METHOD = "forkserver" if hasattr(os, "fork") else "spawn"
 _PRELOAD = "turnwise.engine.executors.preload"
+_PRELOADED = "turnwise.engine.executors.preloaded"
+_ONE_AT_A_TIME = RLock()
 
 
 def warm(modules: Sequence[str]) -> None:
@@ -26,7 +29,7 @@ def warm(modules: Sequence[str]) -> None:
         from multiprocessing import forkserver
 
         # Modules by name, and not the user's script, which is on the list where nothing else is.
-        multiprocessing.set_forkserver_preload([_PRELOAD, *modules])
+        multiprocessing.set_forkserver_preload([_PRELOAD, *modules, _PRELOADED])
         forkserver.ensure_running()
 
 
@@ -51,9 +54,10 @@ def needs_script(work: bytes) -> bool:
 @contextmanager
 def script_left_alone() -> Iterator[None]:
     """A process that starts now does not run the user's script again, which may well evaluate something itself."""
-    script = sys.modules[MAIN]
-    sys.modules[MAIN] = ModuleType(MAIN)
-    try:
-        yield
-    finally:
-        sys.modules[MAIN] = script
+    with _ONE_AT_A_TIME:
+        script = sys.modules[MAIN]
+        sys.modules[MAIN] = ModuleType(MAIN)
+        try:
+            yield
+        finally:
+            sys.modules[MAIN] = script

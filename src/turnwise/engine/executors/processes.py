@@ -5,19 +5,15 @@ A worker that dies costs what it had in hand, which is measured again elsewhere.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import pickle
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import wait
 from typing import Any
 
-from turnwise.engine.executors.chunks import Measured, pickled
-from turnwise.engine.executors.ledger import Counted, Entry, Ledger
-from turnwise.engine.executors.nursery import hire, needs_script
-from turnwise.engine.executors.worker import serve
+from turnwise.engine.executors.chunks import Measured, perform, pickled
+from turnwise.engine.executors.ledger import Counted, Ledger
+from turnwise.engine.executors.member import Member
 from turnwise.store.run import BatchRows
 
 AHEAD = 2
@@ -39,7 +35,7 @@ class ProcessExecutor(Counted):
     def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
         """The rows of each batch, as they are ready."""
         self._ledger = ledger = Ledger(work, batches, self._most)
-        self._team = team = Team(self._most, pickled(work, "a metric of this run"))
+        self._team = team = Team(self._most, pickled(partial(perform, work), "a metric of this run"))
         try:
             team.occupy(ledger)
             while team.busy:
@@ -49,39 +45,6 @@ class ProcessExecutor(Counted):
             ledger.check_complete()
         finally:
             team.dismiss()
-
-
-class Member:
-    """A worker process as its parent sees it."""
-
-    def __init__(self, work: bytes, threads: int) -> None:
-        self.connection, theirs = multiprocessing.Pipe()
-        arguments = theirs, dict(os.environ), threads
-        self.process = hire(serve, arguments, "turnwise worker", script=needs_script(work))
-        theirs.close()
-        self.ended = False
-        self.in_hand: deque[tuple[int, Entry]] = deque()
-        self.send((None, work))
-
-    def send(self, message: Any) -> None:
-        """Give it something; one that has just died is noticed when its answer is waited for."""
-        with suppress(OSError):
-            self.connection.send_bytes(pickle.dumps(message, protocol=5))
-
-    def receive(self) -> bytes | None:
-        """What it has sent; None where that is nothing, or it has ended."""
-        try:
-            return self.connection.recv_bytes() if self.connection.poll() else None
-        except (EOFError, ConnectionError):
-            self.ended = True
-            return None
-
-    def dismiss(self) -> None:
-        """End it at once: it holds nothing that is not measured again."""
-        self.process.kill()
-        self.process.join()
-        self.process.close()
-        self.connection.close()
 
 
 class Team:
@@ -105,8 +68,7 @@ class Team:
             if member is None or (member.in_hand and len(self.members) < self._most):
                 member = self._hire()
             self._sent += 1
-            member.in_hand.append((self._sent, entry))
-            member.send((self._sent, entry.task))
+            member.give(self._sent, entry.task, entry)
 
     def _has_room(self, ahead: int) -> bool:
         return len(self.members) < self._most or any(len(member.in_hand) < ahead for member in self.members)
@@ -126,13 +88,11 @@ class Team:
     def _heard(self, member: Member, ledger: Ledger) -> list[BatchRows]:
         rows: list[BatchRows] = []
         alive = member.process.is_alive()  # asked first: what it sent before it died is still read
-        while (message := member.receive()) is not None:
-            number, outcome = pickle.loads(message)  # noqa: S301  (our own worker sent it)
+        while (received := member.received()) is not None:
+            entry, outcome = received
             if isinstance(outcome, BaseException):
                 raise outcome
             assert isinstance(outcome, Measured)
-            expected, entry = member.in_hand.popleft()
-            assert number == expected
             rows += ledger.done(entry, outcome)
         return rows if alive and not member.ended else [*rows, *self._lost(member, ledger)]
 

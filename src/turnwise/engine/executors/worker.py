@@ -1,4 +1,4 @@
-"""A worker process: takes tasks from a pipe, one after the other, and sends back what came of them.
+"""A worker process: takes from a pipe what a function is to be applied to, and sends back what came of it.
 
 It ends when its pipe does, so a parent that is killed leaves nobody behind.
 """
@@ -15,19 +15,20 @@ from threading import Thread
 from typing import Any
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""How many threads libraries use; read when they are loaded."""
+"""How many threads libraries use; read when they are loaded, so for those that were not there before the process."""
 
 
 def prepare_process(environment: Mapping[str, str], threads: int) -> None:
     """The first thing a worker process does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    os.environ.update(environment)  # the server that forked us may be older than the parent's settings
+    os.environ.clear()  # the server that forked us may be older than the parent's settings
+    os.environ.update(environment)
     for name in THREADS:
         os.environ.setdefault(name, str(threads))
 
 
 def serve(connection: Connection, environment: Mapping[str, str], threads: int) -> None:
-    """Work until the pipe ends. Heavy modules are imported with the workload, after the environment is set."""
+    """Work until the pipe ends. The function comes first; what it needs is imported with it."""
     prepare_process(environment, threads)
     received: SimpleQueue[bytes] = SimpleQueue()
     ready: SimpleQueue[bytes] = SimpleQueue()
@@ -42,16 +43,10 @@ def serve(connection: Connection, environment: Mapping[str, str], threads: int) 
             if number is None:
                 work = pickle.loads(content)  # noqa: S301
                 continue
-            outcome = _perform(work, content)
+            outcome = work(content)
         except Exception as error:  # it is raised again in the parent
             outcome = error
         ready.put(_packed(number, outcome))
-
-
-def _perform(work: Any, content: Any) -> Any:
-    from turnwise.engine.executors.chunks import perform
-
-    return perform(work, content)
 
 
 def _packed(number: int | None, outcome: Any) -> bytes:
