@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import pickle
+import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -11,6 +17,8 @@ from faulty import Halved, Numbers, Raising, Slow, batches, workload
 
 from turnwise.engine.executors import make_executor
 from turnwise.engine.executors.inline import InlineExecutor
+from turnwise.engine.executors.member import Member
+from turnwise.engine.executors.nursery import script_left_alone
 from turnwise.engine.executors.processes import ProcessExecutor
 from turnwise.kernel.errors import TurnwiseError, UsageError
 from turnwise.store.run import BatchRows
@@ -130,3 +138,43 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch,
     with pytest.raises(TurnwiseError, match="the engine dask needs distributed") as error:
         list(make_executor("dask").map(workload(tmp_path, Halved), batches(1)))
     assert error.value.remedy == 'pip install "turnwise[cluster]"'
+
+
+@pytest.mark.parametrize("engine", ["tcp://[::1:1", "tcp://a]b:1", f"processes:{'9' * 5000}", "dask:0", "ucx://h:1"])
+def test_engines_that_are_none(engine: str) -> None:
+    with pytest.raises(UsageError) as error:
+        make_executor(engine)
+    assert error.value.expected is not None
+
+
+def test_a_worker_that_dies_while_it_sends_is_dead() -> None:
+    member = Member(pickle.dumps(abs), 1)
+    try:
+        member.give(1, -3, "first")
+        while (received := member.received()) is None:
+            member.connection.poll(10)
+        assert received == ("first", 3)
+        ours, theirs = multiprocessing.Pipe()
+        os.write(theirs.fileno(), (100_000).to_bytes(4) + b"the beginning")
+        theirs.close()
+        member.connection.close()
+        member.connection = ours
+        assert member.received() is None
+        assert member.ended
+    finally:
+        member.dismiss()
+
+
+def test_scripts_are_left_alone_by_one_thread_at_a_time() -> None:
+    script = sys.modules["__main__"]
+
+    def leave_alone(seconds: float) -> None:
+        with script_left_alone():
+            time.sleep(seconds)
+
+    threads = [Thread(target=leave_alone, args=(seconds,)) for seconds in (0.2, 0.05, 0.1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sys.modules["__main__"] is script

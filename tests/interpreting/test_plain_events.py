@@ -95,6 +95,17 @@ def test_files_that_are_odd_are_left_to_the_careful_way(data: bytes) -> None:
     assert plain_events(data) is None
 
 
+def test_two_halves_of_an_event_on_two_lines_are_none() -> None:
+    halves = b'{"type": "translated_delta", "t_arrived_ms": 5000, "response_id": "r1"\n"text": "spliced"}\n'
+    two = b'{"type": "x", "t_arrived_ms": 1},{"type": "x", "t_arrived_ms": 1}\n'  # as many as there are lines, in all
+    data = written(HEARD) + halves + two
+    assert plain_events(data) is None
+    notes: Counter[str] = Counter()
+    found, _ = step_by_step(data, notes)
+    assert [event.number for event in found] == [0]
+    assert notes == {"a line of events.jsonl that is no JSON object, left out": 3}
+
+
 def test_the_last_of_two_fields_with_one_name_counts() -> None:
     data = written(HEARD).replace(b'"seq": 0', b'"seq": 7, "seq": 9')
     read = plain_events(data)

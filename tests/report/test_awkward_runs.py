@@ -46,7 +46,7 @@ def test_a_column_may_be_called_like_a_key_of_the_rollups(name: str) -> None:
     [
         {"report.collect.MANY_GROUPS": 0, "report.collect.FLOATS": 40_000},
         {"store.items.WINDOW": 1},
-        {"store.items.WINDOW": 5, "store.columns.CHUNK": 2, "report.collect.MANY_GROUPS": 0},
+        {"store.items.WINDOW": 5, "store.stream.CHUNK": 2, "report.collect.MANY_GROUPS": 0},
         # Of more than 3 clusters no table is made, and of fewer one for two groups at a time; below 50 nothing is
         # resampled, so the intervals are the same, too.
         {f"{module}.MANY_CLUSTERS": 3 for module in ("report.collect", "report.many", "stats.woodruff")}

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import NoReturn
-
-INTERRUPTED = 130
-"""What Typer makes of Ctrl-C, without a word."""
 
 
 def main() -> None:
@@ -28,11 +24,8 @@ def main() -> None:
         _say(f"error: {error.message}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        _interrupted()
-    except SystemExit as end:
-        if end.code == INTERRUPTED:
-            _interrupted()
-        raise
+        _say("interrupted")
+        sys.exit(1)
     except UnicodeEncodeError as error:
         _say(f"error: an argument is not UTF-8 text\n  found: {error.object!a}\n  remedy: type it in UTF-8")
         sys.exit(2)
@@ -54,11 +47,6 @@ def main() -> None:
             "  remedy: run it again with TURNWISE_DEBUG=1 and report what it prints"
         )
         sys.exit(1)
-
-
-def _interrupted() -> NoReturn:
-    _say("interrupted")
-    sys.exit(1)
 
 
 def _say(text: str) -> None:

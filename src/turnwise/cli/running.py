@@ -26,12 +26,16 @@ def run_room(
     """Run a room and print what came out; returns the summary (or the plan)."""
     from turnwise.engine.job import estimate, prepare, run_job
     from turnwise.engine.options import parse_options
+    from turnwise.engine.run import Interrupted
     from turnwise.rooms import get_suite
     from turnwise.store.store import Store
 
     suite = get_suite(room)
     options = _resumed(suite, db, resume, values) if resume else parse_options(suite, values, where)
-    prepared = prepare(suite, options)
+    try:
+        prepared = prepare(suite, options)
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted while the input was read; nothing was measured") from None
     if dry_run:
         journal = _journal(db, resume) if resume else None
         plan = prepared.plan.as_json() | estimate(options, prepared, journal)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from turnwise.kernel.metric import Direction, Output
+from turnwise.kernel.metric import Direction, Metric, Output
 from turnwise.kernel.rollup import Rollup
 from turnwise.kernel.selection import Selection
 from turnwise.report.collect import Collected
-from turnwise.report.portions import Portion, RunRows, needed_dimensions
+from turnwise.report.portions import Portion, RunRows
 from turnwise.report.series import Series, group_rows, has_dimension
 from turnwise.stats.intervals import Interval, Resampler
 from turnwise.store.items import StoredItems
@@ -28,19 +28,21 @@ class Rolling:
 
     store: Store
     run: Run
-    selection: Selection
+    metrics: Sequence[Metric]
     groupings: Sequence[By]
+    dimensions: Collection[str] | None
+    """What is needed of the items; None is all."""
     resamples: int
 
     @cached_property
     def items(self) -> StoredItems:
-        """The items, with what the groupings and metrics need of them."""
-        return StoredItems(self.store, self.run, needed_dimensions(self.selection, self.groupings))
+        """The items, with what is needed of them."""
+        return StoredItems(self.store, self.run, self.dimensions)
 
     @cached_property
     def rows(self) -> RunRows:
-        """The scores."""
-        return RunRows(self.store, self.run, self.selection, self.items)
+        """The scores that were measured."""
+        return RunRows(self.store, self.run, Selection(list(self.metrics)), self.items)
 
     @cached_property
     def resampler(self) -> Resampler:

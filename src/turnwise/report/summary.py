@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -17,9 +16,10 @@ from turnwise.kernel.registry import REGISTRY, Registry
 from turnwise.kernel.selection import Selection, select_metrics
 from turnwise.report.derive import Rolled, derived_after_rollup, no_interval
 from turnwise.report.intervals import pooled_rollup_intervals
-from turnwise.report.portions import count_groups
+from turnwise.report.portions import RunRows, count_groups, needed_dimensions
 from turnwise.report.rolling import By, Rolling, entry
-from turnwise.stats.intervals import Interval
+from turnwise.stats.intervals import Interval, Resampler
+from turnwise.store.columns import ItemTable
 from turnwise.store.run import FINISHED, Run
 from turnwise.store.store import Store
 
@@ -78,21 +78,16 @@ def summarise(
     selection = selection or run_selection(store, run)
     groupings: list[By] = [(), *(tuple(names) for names in (run.config.get("by", []) if by is None else by))]
     plain = list(dict.fromkeys(_without_component(names) for names in groupings))
-    rolling = Rolling(store, run, selection, plain, resamples or run.config.get("resamples", RESAMPLES))
+    dimensions = needed_dimensions(selection, plain)
+    draws = resamples or run.config.get("resamples", RESAMPLES)
+    rolling = Rolling(store, run, selection.metrics, plain, dimensions, draws)
     if by is not None:
         parts = {m.spec.part for m in selection.metrics if m.spec.part}
         check_dimensions(by, {COMPONENT, *rolling.items.names, *parts})
     left_out = run.config.get("not_measured", {})
     measured = [number for number, metric in enumerate(selection.metrics) if metric.spec.name not in left_out]
     results = list(_shared(rolling, measured, workers))
-    for derived, signature in selection.derived:
-        if derived.when is When.PER_UNIT:
-            results += rolling.results(rolling.rows.derived(derived, signature))
-    for derived, signature in selection.derived:
-        if derived.when is When.AFTER_ROLLUP:
-            for variant, rolled in rolling.rows.rolled(derived):
-                for names in plain:
-                    results += _derived_results(rolled, signature, variant, rolling, names)
+    results += _derived(rolling, selection)
     results += _not_measured(rolling, left_out)
     order = {name: place for place, (name, _) in enumerate(selection.signatures)}
     # The outputs as they are declared: the first is the one that people mean by the metric's name.
@@ -105,19 +100,31 @@ def summarise(
 
 def _shared(rolling: Rolling, numbers: Sequence[int], workers: int) -> Iterator[dict[str, Any]]:
     """The results of the measured metrics, in no particular order of the metrics."""
-    alone = replace(rolling, selection=replace(rolling.selection, derived=[]))  # all that another process needs
-    if rolling.store.in_memory or (workers > 1 and needs_script(pickle.dumps(alone))):
+    if rolling.store.in_memory or (workers > 1 and needs_script(pickle.dumps(rolling))):
         workers = 1
-    shares = [numbers[first::workers] for first in range(workers)]
-    calls = [(rolling if first == workers - 1 else alone, share) for first, share in enumerate(shares)]
+    workers = max(1, min(workers, len(numbers)))
+    calls = [(rolling, numbers[first::workers]) for first in range(workers)]
     for found in in_parallel(Rolling.measured, calls, workers):
         yield from found
+
+
+def _derived(rolling: Rolling, selection: Selection) -> Iterator[dict[str, Any]]:
+    """The results of the metrics that are made of others: per unit first."""
+    rows = RunRows(rolling.store, rolling.run, selection, rolling.items) if selection.derived else rolling.rows
+    for derived, signature in selection.derived:
+        if derived.when is When.PER_UNIT:
+            yield from rolling.results(rows.derived(derived, signature))
+    for derived, signature in selection.derived:
+        if derived.when is When.AFTER_ROLLUP:
+            for variant, rolled in rows.rolled(derived):
+                for names in rolling.groupings:
+                    yield from _derived_results(rolled, signature, variant, rows.whole, names, rolling.resampler)
 
 
 def _not_measured(rolling: Rolling, reasons: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """A line without a value for every group and roll-up of a metric that nothing in the run could be measured by."""
     groups: dict[str, list[tuple[dict[str, str], int]]] = {}
-    for number, metric in enumerate(rolling.selection.metrics):
+    for number, metric in enumerate(rolling.metrics):
         reason = reasons.get(metric.spec.name)
         if reason is None:
             continue
@@ -210,15 +217,15 @@ def check_dimensions(by: Sequence[By], known: Collection[str]) -> None:
 
 
 def _derived_results(
-    rolled: Rolled, signature: str, variant: str, rolling: Rolling, names: By
+    rolled: Rolled, signature: str, variant: str, items: ItemTable, names: By, resampler: Resampler
 ) -> Iterator[dict[str, Any]]:
     spec, output = rolled.derived.spec, rolled.derived.output
     why_none = no_interval(rolled)
-    for key, value, pooled, missing in derived_after_rollup(rolled, rolling.rows.whole, names):
+    for key, value, pooled, missing in derived_after_rollup(rolled, items, names):
         found = value is not None and pooled is not None
         interval = Interval(None, None, f"none: {why_none}" if why_none else "")
         if found and pooled and not why_none:
-            interval = pooled_rollup_intervals(pooled, output, rolling.resampler)[0]
+            interval = pooled_rollup_intervals(pooled, output, resampler)[0]
         group = dict(zip(names, key, strict=True))
         counts = (int(found), 1, missing)
         yield entry(spec.name, output, variant, group, output.primary, value, interval, counts, signature)
