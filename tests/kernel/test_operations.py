@@ -28,13 +28,14 @@ class Recorded:
 
 
 def test_what_was_recorded_is_reported_and_what_was_not_is_missing() -> None:
-    batch = Recorded({"tokens": 12, "cost": 0.5}, {}, {"cost": 0.1}, {"tokens": 0})
+    batch = Recorded({"tokens": 12, "cost": 0.5}, {}, {"cost": 0.1}, {"tokens": 0}, {"tokens": 1e308})
     found = [(unit.id, output, m.status, m.statistics, m.reason) for unit, output, m in Tokens().measure(batch)]
     assert found == [
         ("i0", "value", Status.SCORED, (12,), None),
         ("i1", "value", Status.SKIPPED, None, "not recorded"),
         ("i2", "value", Status.SKIPPED, None, "not recorded"),
         ("i3", "value", Status.SCORED, (0,), None),
+        ("i4", "value", Status.SKIPPED, None, "more than 1e+15, which nothing takes or costs"),
     ]
 
 

@@ -12,6 +12,8 @@ from turnwise.kernel.metric import Direction, Metric, MetricSpec, Output
 from turnwise.kernel.rollup import MEAN, P50, P90, P95, TOTAL, Rollup
 from turnwise.kernel.score import Measurement, Unit, measured, skipped
 
+MOST = 1e15
+"""More is a mistake, and a sum of such numbers is none."""
 _SPREAD: tuple[Rollup, ...] = (MEAN, P50, P90, P95)
 
 
@@ -31,8 +33,11 @@ class OperationMetric(Metric):
     def measure(self, batch: BatchWithOperations) -> Iterable[tuple[Unit, str, Measurement]]:
         """The recorded number of each unit."""
         for unit, found in batch.operations():
-            known = self.operation in found
-            yield unit, "value", measured((found[self.operation],)) if known else skipped("not recorded")
+            cost = found.get(self.operation)
+            if cost is not None and cost > MOST:
+                yield unit, "value", skipped(f"more than {MOST:.0e}, which nothing takes or costs")
+            else:
+                yield unit, "value", skipped("not recorded") if cost is None else measured((cost,))
 
 
 _QUESTIONS = {
