@@ -3,13 +3,15 @@
 Two loads: MCD over pairs of recordings (much to compute per byte), and the nine objective metrics of assistant turns
 (many rows to send and to write). A run is everything from the files to the rolled-up results in a store, workers
 started and ended included. First it is checked that all engines keep the same rows. `--stages` also prints where the
-driver's time goes: what it does alone (reading, rolling up) no number of workers makes shorter.
+driver's time goes. What the machine itself allows is measured in the same way: two `inline` runs at once, which have
+nothing to do with each other, against one; two cores that share a cache, a clock or a host are less than twice one.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import random
 import sys
 import time
@@ -65,8 +67,11 @@ def main() -> None:
     with TemporaryDirectory() as place:
         folder = Path(place)
         if chosen.pairs:
-            compare(spoken(folder, chosen.pairs, chosen.seconds), folder, chosen)
+            load = spoken(folder, chosen.pairs, chosen.seconds)
+            ceiling(load, folder)
+            compare(load, folder, chosen)
         if chosen.turns:
+            ceiling(typed(folder, chosen.turns // 10), folder)
             compare(typed(folder, chosen.turns), folder, chosen)
             growth(folder, chosen)
 
@@ -88,6 +93,27 @@ def compare(load: Load, folder: Path, chosen: argparse.Namespace) -> None:
     report(f"{load.name}: processes:2, times as fast", whole["inline"] / whole["processes:2"], ">= 1.8")
     report(f"{load.name}: 2 Dask workers, times as fast", whole["inline"] / whole["dask:2"], ">= 1.7")
     report(f"{load.name}: Dask / processes", whole["dask:2"] / whole["processes:2"], "<= 1.10")
+
+
+def ceiling(load: Load, folder: Path) -> None:
+    """How much two cores of this machine do in the time of one."""
+    alone, _ = run(load, "inline", folder)
+    places = [folder / name for name in ("one", "other")]
+    context = multiprocessing.get_context("spawn")
+    runs = [context.Process(target=run_apart, args=(load, place)) for place in places]
+    for one in runs:
+        one.start()
+    for one in runs:
+        one.join()
+    both = max(float((place / "seconds").read_text()) for place in places)
+    report(f"{load.name}: two inline runs at once, times as fast", 2 * alone.whole / both, "(the machine)")
+
+
+def run_apart(load: Load, folder: Path) -> None:
+    """A whole run in a process of its own."""
+    register_metrics()
+    folder.mkdir(exist_ok=True)
+    (folder / "seconds").write_text(str(run(load, "inline", folder)[0].whole))
 
 
 def growth(folder: Path, chosen: argparse.Namespace) -> None:
@@ -120,7 +146,7 @@ def run(load: Load, engine: str, folder: Path, *, check: bool = False) -> tuple[
 
 
 def report(name: str, ratio: float, goal: str) -> None:
-    print(f"{name:52} {ratio:6.2f}  {goal}", flush=True)
+    print(f"{name:68} {ratio:6.2f}  {goal}", flush=True)
 
 
 # Loads

@@ -65,13 +65,15 @@ def table(folder: Path) -> Table:
     return Table(path, ("id", "text"))
 
 
+@pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("chosen", [[0, 1, 2], [2, 0], [1], []])
-def test_a_portion_gives_its_rows_with_their_places(tmp_path: Path, chosen: list[int]) -> None:
+def test_a_portion_gives_its_rows_with_their_places(tmp_path: Path, chosen: list[int], whole: bool) -> None:
     rows: RowFile = table(tmp_path)
     expected = [{"id": "1", "text": "plain"}, {"id": "2", "text": "two\nlines"}, {"id": "3", "text": "last"}]
     assert list(rows.scan()) == expected
-    portion = pickle.loads(pickle.dumps(rows.portion(chosen)))
-    (tmp_path / "records.csv").unlink()  # whoever has a portion needs no file
+    portion = pickle.loads(pickle.dumps(rows.portion(chosen, whole=whole)))
+    if whole:
+        (tmp_path / "records.csv").unlink()  # whoever has the text needs no file
     places = [f"{tmp_path / 'records.csv'}, line {line}" for line in (2, 4, 6)]
     assert list(portion) == [(places[n], expected[n]) for n in chosen]
     assert list(portion) == list(portion)
@@ -84,3 +86,12 @@ def test_a_file_that_changed_is_refused(tmp_path: Path) -> None:
     rows.path.write_text("id,text\n1,other\n")
     with pytest.raises(InputError, match="changed while it was being read"):
         rows.portion([0])
+
+
+def test_a_file_that_changed_on_the_way_is_refused(tmp_path: Path) -> None:
+    rows = table(tmp_path)
+    list(rows.scan())
+    portion = rows.portion([0, 2])
+    rows.path.write_text("id,text\n1,other\n")
+    with pytest.raises(InputError, match="changed while it was being read"):
+        list(portion)

@@ -41,6 +41,8 @@ class AssistantSource:
     findings: list[Finding] = field(default_factory=list)
     workers: int = 1
     """How many processes of this machine look at the turns."""
+    sent_whole: bool = False
+    """Whether the text of the turns goes to whoever measures them: workers on other machines may not reach the file."""
     unit = UNIT
 
     def __post_init__(self) -> None:
@@ -95,7 +97,7 @@ class AssistantSource:
 
     def _portion(self, numbers: list[int]) -> Portion:
         if isinstance(self.rows, RowFile):
-            return self.rows.portion(numbers)
+            return self.rows.portion(numbers, whole=self.sent_whole)
         return [(self.rows.where(n), row) for n, row in zip(numbers, self.rows.read(numbers), strict=True)]
 
     def _scan(self) -> Tally:

@@ -20,7 +20,7 @@ from turnwise.assistant.profile import Profile, load_profile
 from turnwise.assistant.read import open_rows
 from turnwise.assistant.records import SCENARIO, UNIT, VERSION
 from turnwise.assistant.scales import OBJECTIVE
-from turnwise.engine.executors import local_workers
+from turnwise.engine.executors import is_address, local_workers
 from turnwise.engine.options import PROFILES, RunOptions, engine_of
 from turnwise.engine.plan import DIAGNOSIS, Finding
 from turnwise.judge.metric import JUDGE
@@ -75,8 +75,15 @@ class AssistantSuite:
         turns = options.turns.resolve() if isinstance(options.turns, Path) else options.turns
         rows = open_rows(turns)
         findings = list(getattr(rows, "findings", ()))
+        engine = engine_of(options)
         source = AssistantSource(
-            rows, profile, options.version, embedding, findings, local_workers(*engine_of(options))
+            rows,
+            profile,
+            options.version,
+            embedding,
+            findings,
+            local_workers(*engine),
+            sent_whole=is_address(engine[0]),
         )
         if not options.version and len(source.versions) == 1:
             options.version = next(iter(source.versions))

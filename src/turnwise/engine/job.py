@@ -5,9 +5,8 @@ The command line, `turnwise run suite.yaml` and the Python interface all come th
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from turnwise.judge.records import Rubric
 from turnwise.judge.settings import JudgeSettings
 from turnwise.kernel.derived import Derived
 from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
+from turnwise.kernel.garbage import rare_collections
 from turnwise.kernel.metric import COMPONENT
 from turnwise.kernel.registry import REGISTRY
 from turnwise.kernel.selection import Selection, select_metrics
@@ -51,20 +51,6 @@ class Outcome:
     def summary(self) -> dict[str, Any]:
         """The object in `summary.json`."""
         return summary_object(self.run, self.results)
-
-
-@contextmanager
-def rare_collections() -> Iterator[None]:
-    """Let the garbage collector look seldom.
-
-    Records are trees without cycles, and going over a million of them again and again costs a third of a run.
-    """
-    before = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 1000)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 class Prepared(NamedTuple):

@@ -51,10 +51,12 @@ class _Shared:
         """What came of a call, or the exception that it raised."""
         while place not in self._outcomes:
             self._collect()
-            for member in self._members:
-                while self._left and len(member.in_hand) < AHEAD:
-                    number = self._left.pop()
-                    member.give(number, self._calls[number], number)
+            for ahead in range(1, AHEAD + 1):
+                for member in self._members:
+                    # Of the last calls one is left for this process, rather than for others to have it in hand.
+                    if len(member.in_hand) < ahead and len(self._left) >= ahead:
+                        number = self._left.pop()
+                        member.give(number, self._calls[number], number)
             if place in self._outcomes:
                 break
             if self._left:

@@ -84,16 +84,24 @@ class RowFile:
                 last = row
                 yield next(found)[2]
 
-    def portion(self, rows: Sequence[int]) -> FilePortion:
-        """Some of the rows as they stand in the file, to be read by whoever needs them."""
+    def portion(self, rows: Sequence[int], *, whole: bool = False) -> FilePortion:
+        """Some of the rows as they stand in the file, read by whoever needs them; `whole`: their text goes along."""
         with self._unchanged() as file:
-            return FilePortion(self, [self._piece(file, *neighbours) for neighbours in neighbours(rows)])
+            return FilePortion(self, [self._piece(file if whole else None, *near) for near in neighbours(rows)])
 
-    def _piece(self, file: IO[bytes], first: int, last: int) -> Piece:
+    def _piece(self, file: IO[bytes] | None, first: int, last: int) -> Piece:
         begin = self._offsets[first]
         end = self._offsets[last + 1] if last + 1 < len(self._offsets) else self._end
-        file.seek(begin)
-        return Piece(begin, self._lines[first], last - first + 1, file.read(end - begin))
+        content = None if file is None else _at(file, begin, end)
+        return Piece(begin, end, self._lines[first], last - first + 1, content)
+
+    def _contents(self, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, bytes]]:
+        """Each piece with its text, read from the file where it did not come along."""
+        if all(piece.content is not None for piece in pieces):
+            yield from ((piece, piece.content or b"") for piece in pieces)
+            return
+        with self._unchanged() as file:
+            yield from ((piece, _at(file, piece.offset, piece.end)) for piece in pieces)
 
     def _unchanged(self) -> IO[bytes]:
         file = opened(self.path)
@@ -122,9 +130,11 @@ class Piece(NamedTuple):
     """Neighbouring rows as they stand in a file."""
 
     offset: int
+    end: int
     line: int
     rows: int
-    content: bytes
+    content: bytes | None
+    """None for whoever can read the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +149,8 @@ class FilePortion:
 
     def __iter__(self) -> Iterator[tuple[str, Row]]:
         path = self.file.path
-        for piece in self.pieces:
-            lines = _Lines(path, BytesIO(piece.content), piece.offset, piece.line)
+        for piece, content in self.file._contents(self.pieces):
+            lines = _Lines(path, BytesIO(content), piece.offset, piece.line)
             for _, line, row in islice(self.file._rows(lines), piece.rows):
                 yield f"{path}, line {line}", row
 
@@ -290,6 +300,11 @@ class HeldRows:
     def read(self, rows: Iterable[int]) -> Iterator[Row]:
         """Some of the records, by number."""
         return (self._rows[row] for row in rows)
+
+
+def _at(file: IO[bytes], begin: int, end: int) -> bytes:
+    file.seek(begin)
+    return file.read(end - begin)
 
 
 def neighbours(rows: Iterable[int]) -> Iterator[tuple[int, int]]:

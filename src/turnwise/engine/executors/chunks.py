@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from turnwise.engine.measure import ITEM_COLUMN, Workload
 from turnwise.kernel.errors import TurnwiseError
+from turnwise.kernel.garbage import rare_collections
 from turnwise.kernel.score import Unit
 from turnwise.kernel.threads import one_thread
 from turnwise.store.run import BatchRows
@@ -60,7 +61,7 @@ class Measured:
 
 def perform(work: Any, task: Task) -> Measured:
     """Do what a task says; runs in a worker."""
-    with one_thread():
+    with one_thread(), rare_collections():
         return _performed(work, task)
 
 

@@ -17,6 +17,7 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import Any
 
+import dask
 from distributed import LocalCluster, Worker
 
 from turnwise.engine.executors.nursery import hire
@@ -77,7 +78,8 @@ def run_worker(address: str, folder: str, environment: Mapping[str, str], thread
     """A worker, for as long as its scheduler or its parent lives; the main function of a process."""
     prepare_process(environment, threads)
     Thread(target=_follow_parent, daemon=True).start()
-    with hushed(), suppress(Exception):
+    # Nobody looks at the profile, which takes a look at what is running a hundred times a second.
+    with hushed(), suppress(Exception), dask.config.set({"distributed.worker.profile.enabled": False}):
         asyncio.run(_work(address, folder))
 
 
