@@ -146,7 +146,7 @@ def test_an_option_on_the_command_line_wins(cli: Cli, folder: Path, tmp_path: Pa
         ({"runs": [{**ENTRY, "profile": "specs"}]}, ["runs[0]", "did you mean spec?"]),
         ({"runs": [{**ENTRY, "normaliser": "multiwoz-v2"}]}, ["did you mean multiwoz-v1?"]),
         ({"runs": [{**ENTRY, "references": "nothing.jsonl"}]}, ["nothing.jsonl cannot be read"]),
-        ({"runs": [{**ENTRY, "executor": "cluster"}]}, ["executor", "inline or processes"]),
+        ({"runs": [{**ENTRY, "executor": "cluster"}]}, ["no engine 'cluster'", "inline or processes"]),
     ],
 )
 def test_what_is_wrong_is_named(cli: Cli, folder: Path, content: Any, words: list[str]) -> None:
@@ -202,4 +202,4 @@ def test_one_engine_for_all_runs(cli: Cli, folder: Path) -> None:
 @pytest.mark.parametrize("engine", ["", "proceses", "inline:2"])
 def test_an_engine_that_is_none(cli: Cli, folder: Path, engine: str) -> None:
     done = cli("run", write(folder, {"runs": [ENTRY]}), "--engine", engine, code=2)
-    assert f"there is no engine {engine!r}" in done.stderr
+    assert f"there is no engine {engine!r}" in done.err
