@@ -140,11 +140,20 @@ def test_without_the_package_the_extra_is_named(monkeypatch: pytest.MonkeyPatch,
     assert error.value.remedy == 'pip install "turnwise[cluster]"'
 
 
-@pytest.mark.parametrize("engine", ["tcp://[::1:1", "tcp://a]b:1", f"processes:{'9' * 5000}", "dask:0", "ucx://h:1"])
-def test_engines_that_are_none(engine: str) -> None:
+@pytest.mark.parametrize(
+    ("engine", "expected"),
+    [
+        ("tcp://[::1:1", "tcp://HOST:PORT, a port from 1 to 65535 and no user name"),
+        ("tcp://a]b:1", "tcp://HOST:PORT, a port from 1 to 65535 and no user name"),
+        (f"processes:{'9' * 5000}", "a number from 1 to 1024, as in processes:4"),
+        ("dask:0", "a number from 1 to 1024, as in dask:4"),
+        ("ucx://h:1", "inline or processes or processes:N or dask or dask:N or tcp://HOST:PORT"),
+    ],
+)
+def test_engines_that_are_none(engine: str, expected: str) -> None:
     with pytest.raises(UsageError) as error:
         make_executor(engine)
-    assert error.value.expected is not None
+    assert error.value.expected == expected
 
 
 def test_a_worker_that_dies_while_it_sends_is_dead() -> None:

@@ -25,13 +25,13 @@ from typing import Any
 
 import psutil
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from turnwise.cli import main
 from turnwise.dialogue import load
 from turnwise.dialogue.suite import SUITE
 from turnwise.engine.job import run_job
-from turnwise.engine.options import parse_options
+from turnwise.engine.options import engine_of, parse_options, stored_options
 from turnwise.engine.run import Interrupted
 from turnwise.store import schema
 from turnwise.store.run import Run
@@ -510,6 +510,20 @@ def everything(db: str) -> tuple[Run, Rows]:
     (run,) = store.runs()
     store.close()
     return run, rows(db, run)
+
+
+def test_another_engine_takes_the_place_of_all_that_was_said_of_the_first(
+    interrupted: tuple[Run, Turnwise], sqlite_path: str
+) -> None:
+    """A run that began with four workers is resumed with one: nobody said four of it."""
+    run, _ = interrupted
+    store = Store(sqlite_path)
+    config = {**run.config, "executor": "processes", "workers": 4}
+    with store.writing() as connection:
+        connection.execute(update(schema.runs).where(schema.runs.c.key == run.key).values(config=json.dumps(config)))
+    assert engine_of(stored_options(SUITE, store, run.id, {})) == ("processes", 4)
+    assert engine_of(stored_options(SUITE, store, run.id, {"engine": "processes:2"})) == ("processes:2", None)
+    store.close()
 
 
 @pytest.mark.parametrize("side", ["references", "predictions"])

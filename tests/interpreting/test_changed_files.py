@@ -32,7 +32,7 @@ def test_a_capture_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(InterpretingSuite, "load", loaded)
     with pytest.raises(InputError, match="call-1 changed while it was being read") as error:
         evaluate(tmp_path / "captures", tmp_path / "out", "barge_in", engine=engine)
-    assert error.value.remedy == "start the run again"
+    assert error.value.remedy == "start the run again, on a copy if need be"  # and not: resume it
 
 
 def test_a_log_that_changes(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar, overload
@@ -15,8 +16,8 @@ class Later(Sequence[T]):
     A subclass says how they are made, and how many there are.
     """
 
-    def _make(self) -> list[T]:
-        raise NotImplementedError
+    @abstractmethod
+    def _make(self) -> list[T]: ...
 
     @cached_property
     def _made(self) -> list[T]:

@@ -23,6 +23,7 @@ from turnwise.engine.arrow_cells import Column
 from turnwise.engine.rows import neighbours, opened
 from turnwise.kernel.errors import InputError, TurnwiseError, near_misses, shorten
 from turnwise.kernel.extras import import_extra, remedy
+from turnwise.kernel.unchanged import FileState, changed, state_of
 
 Row = Mapping[str, Any]
 MAGIC = b"PAR1"
@@ -191,15 +192,13 @@ class ParquetRows:
             remedy="it was probably cut off when it was written or copied: fetch it again",
         )
 
-    def _found_state(self) -> tuple[int, ...]:
-        """What tells whether the file is still the one that was opened."""
+    def _found_state(self) -> FileState:
         opened(self.path).close()  # what is no file at all is named
-        found = self.path.stat()
-        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        return state_of(self.path.stat())
 
     def _check_unchanged(self) -> None:
         if self._found_state() != self._state:
-            raise InputError(f"{self.path} changed while it was being read", remedy="start the run again")
+            raise changed(self.path)
 
 
 def _packages(path: Path) -> tuple[Any, Any]:

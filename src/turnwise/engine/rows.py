@@ -17,6 +17,7 @@ from typing import IO, Any, NamedTuple
 
 from turnwise.kernel.errors import InputError, near_misses, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
+from turnwise.kernel.unchanged import FileState, changed, state_of
 
 BOM = b"\xef\xbb\xbf"
 SEPARATORS = ("|", "\t", ",", ";")
@@ -107,7 +108,7 @@ class RowFile:
         file = opened(self.path)
         if _state(file) != self._state:
             file.close()
-            raise InputError(f"{self.path} changed while it was being read", remedy="start the run again")
+            raise changed(self.path)
         return file
 
     def _rows(self, lines: _Lines) -> Iterator[tuple[int, int, Row]]:
@@ -369,10 +370,8 @@ def opened(path: Path) -> IO[bytes]:
         ) from error
 
 
-def _state(file: IO[bytes]) -> tuple[int, ...]:
-    """What tells whether a file is still the one that was scanned."""
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def _state(file: IO[bytes]) -> FileState:
+    return state_of(os.fstat(file.fileno()))
 
 
 def _separator(header: str, wanted: Collection[str]) -> str:

@@ -17,6 +17,7 @@ from turnwise.interpreting.playback import heard, name_of, stops
 from turnwise.interpreting.records import AUDIO, DELTA, LATEST, TRANSLATION, Event, Sent
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
+from turnwise.kernel.unchanged import FileState, state_of
 
 EVENTS_FILE = "events.jsonl"
 NO_LENGTH = "audio without a length: only its arrival is known"
@@ -25,17 +26,15 @@ Times = tuple[float, float] | tuple[None, None]
 _NOT_HEARD: Times = (None, None)
 _KINDS = {kind: kind for kind in TRANSLATION}
 Json = dict[str, Any]
-State = tuple[int, ...]
-"""Of a file: which it is, its size, and when it was changed."""
 
 
-def content_of(folder: Path, name: str) -> tuple[bytes, State]:
+def content_of(folder: Path, name: str) -> tuple[bytes, FileState]:
     """What a file of a folder holds, without a byte order mark, and what tells whether it is still the same."""
     try:
         # Making a `Path` of it would take as long as reading it.
         with open(f"{folder}/{name}", "rb", buffering=0) as file:  # noqa: PTH123
-            found = os.fstat(file.fileno())
-            return file.read().removeprefix(BOM_UTF8), (found.st_ino, found.st_size, found.st_mtime_ns)
+            state = state_of(os.fstat(file.fileno()))
+            return file.read().removeprefix(BOM_UTF8), state
     except FileNotFoundError:
         raise InputError(f"{name} is missing", where=str(folder)) from None
     except OSError as error:
@@ -49,7 +48,7 @@ def is_time(value: object) -> TypeGuard[float]:
     return is_number and 0 <= value <= LATEST  # type: ignore[operator]
 
 
-def check_events(folder: Path) -> tuple[str, State]:
+def check_events(folder: Path) -> tuple[str, FileState]:
     """See that the events are there, and that at least one can be read if there are any; a hash of them, their state.
 
     Raises:

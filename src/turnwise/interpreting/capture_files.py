@@ -14,12 +14,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from turnwise.interpreting.capture_events import EVENTS_FILE, State, content_of, events_of, is_time, lines_of
+from turnwise.interpreting.capture_events import EVENTS_FILE, content_of, events_of, is_time, lines_of
 from turnwise.interpreting.plain_events import plain_events
 from turnwise.interpreting.playback import name_of
 from turnwise.interpreting.records import Call, Sent, Turn
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, clean, loads
+from turnwise.kernel.unchanged import FileState, changed
 
 FORMAT = "turnwise-capture/1"
 CAPTURE_FILE = "capture.json"
@@ -74,7 +75,7 @@ def head_of(data: bytes, folder: Path, key: str) -> Call:
     )
 
 
-def read_capture(folder: Path, key: str, states: tuple[State, State]) -> Call:
+def read_capture(folder: Path, key: str, states: tuple[FileState, FileState]) -> Call:
     """The call of one capture folder; what cannot be used of its events is counted in its notes.
 
     Args:
@@ -88,7 +89,7 @@ def read_capture(folder: Path, key: str, states: tuple[State, State]) -> Call:
     about, about_state = content_of(folder, CAPTURE_FILE)
     data, events_state = content_of(folder, EVENTS_FILE)
     if (about_state, events_state) != states:
-        raise InputError(f"{folder} changed while it was being read", remedy="start the run again")
+        raise changed(folder)
     call = head_of(about, folder, key)
     notes: Counter[str] = Counter()
     events, sent = plain_events(data) or events_of(

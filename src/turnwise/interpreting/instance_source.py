@@ -10,12 +10,12 @@ from pathlib import Path
 
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.batch import InterpretingBatch
-from turnwise.interpreting.capture_events import State
 from turnwise.interpreting.instances import read_instances
 from turnwise.interpreting.records import TURN
 from turnwise.interpreting.shown import TERMS
 from turnwise.kernel.errors import InputError
 from turnwise.kernel.signature import digest
+from turnwise.kernel.unchanged import FileState, changed, state_of
 
 BATCH_OF_INSTANCES = 512
 
@@ -30,12 +30,10 @@ class InstanceSource:
 
     def __post_init__(self) -> None:
         self.n_items = 0
-        self._elapsed = 0
         self._state = _state(self.path)
         asked = hashlib.sha256()
         for instance in read_instances(self.path):
             self.n_items += 1
-            self._elapsed += instance.elapsed is not None
             asked.update(repr((instance.index, instance.source_ms, instance.reference_words)).encode())
         if not self.n_items:
             raise InputError(f"{self.path} holds no instance", expected="one JSON object per line, as SimulEval writes")
@@ -81,16 +79,15 @@ class InstanceSource:
 
     def _check_unchanged(self) -> None:
         if _state(self.path) != self._state:
-            raise InputError(f"{self.path} changed while it was being read", remedy="start the run again")
+            raise changed(self.path)
 
 
-def _state(path: Path) -> State | None:
-    """What tells whether a file is still the same; None where there is none."""
+def _state(path: Path) -> FileState | None:
+    """None where there is no such file."""
     try:
-        found = path.stat()
+        return state_of(path.stat())
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _hash(path: Path) -> str:

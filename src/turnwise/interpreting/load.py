@@ -11,7 +11,7 @@ from typing import NamedTuple
 from turnwise.engine.later import Later
 from turnwise.engine.plan import Finding
 from turnwise.interpreting.batch import InterpretingBatch
-from turnwise.interpreting.capture_events import EVENTS_FILE, State, check_events, content_of, hash_of
+from turnwise.interpreting.capture_events import EVENTS_FILE, check_events, content_of, hash_of
 from turnwise.interpreting.capture_files import CAPTURE_FILE, capture_folders, head_of, in_order, read_capture
 from turnwise.interpreting.instance_source import InstanceSource
 from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PARTICIPANT, PROTOCOL, SCENARIO, Call, Turn
@@ -19,6 +19,7 @@ from turnwise.interpreting.shown import TERMS
 from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import clean
 from turnwise.kernel.signature import digest
+from turnwise.kernel.unchanged import FileState
 from turnwise.live.scenario import Scenario, load_scenarios
 
 BATCH_OF_CALLS = 32
@@ -146,7 +147,7 @@ class Folder(NamedTuple):
     """Where a capture lies, and the states of its two files when they were looked at."""
 
     path: Path
-    states: tuple[State, State]
+    states: tuple[FileState, FileState]
 
 
 class Calls(Later[Call]):

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from turnwise.interpreting.records import AUDIO, DELTA, LATEST, TEXT, Event, Sent
+from turnwise.interpreting.records import AUDIO, DELTA, LATEST, TEXT, TRANSLATION, Event, Sent
 
 Time = Annotated[float, msgspec.Meta(ge=0, le=LATEST)]
 Number = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
@@ -61,27 +61,20 @@ def plain_events(data: bytes) -> tuple[list[Event], dict[str, list[Sent]]] | Non
             if line.t_sent_ms is not None:
                 sent.setdefault(str(line.turn_id), []).append((number, line.t_sent_ms))
             continue
-        event = _event(line, number)
-        if event is None:
+        if line.direction != "in" or line.t_arrived_ms is None:
             return None
-        if event is not _NOTHING:
+        if line.type in TRANSLATION:
+            event = _event(line, number, line.t_arrived_ms)
+            if event is None:
+                return None
             found.append(event)
     found.sort(key=attrgetter("arrived"))  # the order of the lines decides where two things arrive at once
     return found, sent
 
 
-_NOTHING = Event(-1, "", 0.0)
-"""A line that is no piece of the translation, and says nothing that is needed."""
-
-
-def _event(line: _Line, number: int) -> Event | None:
+def _event(line: _Line, number: int, arrived: float) -> Event | None:
     """A piece of the translation; None where the line is odd."""
-    kind, arrived = line.type, line.t_arrived_ms
-    if arrived is None or line.direction != "in":
-        return None
-    if kind not in (AUDIO, DELTA, TEXT):
-        return _NOTHING
-    participant, response = line.participant_id or None, line.response_id
+    kind, participant, response = line.type, line.participant_id or None, line.response_id
     if not response or line.turn_id is not None:
         return None
     if kind == DELTA:

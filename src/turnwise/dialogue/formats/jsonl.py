@@ -18,6 +18,7 @@ from turnwise.dialogue.formats.streamed import StreamedDialogues, Stretch, check
 from turnwise.dialogue.records import Exchange
 from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import JSONDecodeError, dumps, loads
+from turnwise.kernel.unchanged import changed, state_of
 
 NAME = "jsonl"
 
@@ -33,7 +34,7 @@ class JsonlDialogues(StreamedDialogues):
         offset = 0
         try:
             with self.path.open("rb") as file:
-                self._state = _file_state(file)
+                self._state = state_of(os.fstat(file.fileno()))
                 for number, line in enumerate(file, start=1):
                     self._hash.update(line)
                     if line.removeprefix(BOM).strip():
@@ -61,8 +62,8 @@ class JsonlDialogues(StreamedDialogues):
     def _opened(self) -> Iterator[IO[bytes]]:
         try:
             with self.path.open("rb") as file:
-                if _file_state(file) != self._state:
-                    raise changed_file(self.path)
+                if state_of(os.fstat(file.fileno())) != self._state:
+                    raise changed(self.path)
                 yield file
         except OSError as error:
             raise missing_file(self.path, error) from error
@@ -73,23 +74,6 @@ class JsonlDialogues(StreamedDialogues):
         except JSONDecodeError as error:
             raise broken_json(error, str(self.path), line, number - 1) from error
         return exchange_from(raw, self.where(number), self._names, notes)
-
-
-def _file_state(file: IO[bytes]) -> tuple[int, ...]:
-    """What tells whether a file is still the one that was indexed."""
-    found = os.fstat(file.fileno())
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def changed_file(path: Path) -> InputError:
-    """The error for a file that changes while it is evaluated."""
-    return InputError(
-        "the file was changed while it was read",
-        where=str(path),
-        found="another size, time or file than at the beginning",
-        expected="a file that nobody writes to",
-        remedy="run it again on a copy",
-    )
 
 
 def held(records: list[dict[str, Any]], side: str) -> HeldDialogues:
