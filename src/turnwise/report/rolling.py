@@ -49,13 +49,10 @@ class Rolling:
         """The same weights for every metric."""
         return Resampler(max(1, self.items.n_clusters), self.resamples)
 
-    def measured(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
-        """The results of some of the metrics that were measured."""
-        results: list[dict[str, Any]] = []
-        for number in numbers:
-            for _, same in groupby(self.rows.measured(number), key=lambda p: (p.series.output.name, p.series.variant)):
-                results += self.results(same)
-        return results
+    def measured(self, number: int) -> list[dict[str, Any]]:
+        """The results of a metric that was measured."""
+        portions = groupby(self.rows.measured(number), key=lambda one: (one.series.output.name, one.series.variant))
+        return [result for _, same in portions for result in self.results(same)]
 
     def results(self, portions: Iterable[Portion]) -> Iterator[dict[str, Any]]:
         """Those of one output."""

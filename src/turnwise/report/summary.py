@@ -99,12 +99,11 @@ def summarise(
 
 
 def _shared(rolling: Rolling, numbers: Sequence[int], workers: int) -> Iterator[dict[str, Any]]:
-    """The results of the measured metrics, in no particular order of the metrics."""
+    """The results of the measured metrics; each goes to whoever is free."""
     if rolling.store.in_memory or (workers > 1 and needs_script(pickle.dumps(rolling))):
         workers = 1
-    workers = max(1, min(workers, len(numbers)))
-    calls = [(rolling, numbers[first::workers]) for first in range(workers)]
-    for found in in_parallel(Rolling.measured, calls, workers):
+    # What is rolled up goes along once per process, which then reads the items once for all its metrics.
+    for found in in_parallel(rolling.measured, [(number,) for number in numbers], workers):
         yield from found
 
 

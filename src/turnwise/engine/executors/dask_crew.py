@@ -17,7 +17,7 @@ from uuid import uuid4
 from distributed import Client
 
 from turnwise.engine.executors.dask_greeting import CONNECT_S, reach
-from turnwise.engine.executors.dask_local import OwnCluster
+from turnwise.engine.executors.dask_local import OwnCluster, quiet
 from turnwise.engine.executors.dask_worker import deliver, forget
 from turnwise.engine.executors.versions import Versions, differences, versions_here
 from turnwise.kernel.errors import TurnwiseError
@@ -52,7 +52,7 @@ class Crew:
         self._wait_s, self.resources = wait_s, resources
         self._count = count or (1 if address else os.cpu_count() or 1)
         self.token = uuid4().hex
-        self._delivery: tuple[bytes, Versions, Versions] = (b"", {}, {})
+        self._delivery: tuple[bytes, Versions, Versions, str | None] = (b"", {}, {}, None)
         self._looked = self._staffed = time.monotonic()
         self._missed = self._looked - REPLACED_S
         self.workers: dict[str, int] = {}
@@ -82,7 +82,8 @@ class Crew:
                 reach(self.address)
             # Rows of our own cluster come straight from the workers; elsewhere they may be out of reach.
             direct = True if self._cluster is not None else None
-            return Client(self.address, timeout=CONNECT_S, set_as_default=False, direct_to_workers=direct)
+            with quiet():
+                return Client(self.address, timeout=CONNECT_S, set_as_default=False, direct_to_workers=direct)
         except TurnwiseError:
             raise
         except Exception as error:  # every kind of connection has its own
@@ -98,8 +99,8 @@ class Crew:
 
     def prepare(self, work: bytes, versions: Versions, models: Versions) -> None:
         """Wait for workers, refuse those that differ, bring the workload to the others."""
-        # Our own workers run what we run.
-        self._delivery = (work, versions, models) if self._cluster is None else (work, {}, {})
+        own = self._cluster  # whose workers run what we run, and see our files
+        self._delivery = (work, versions, models, None) if own is None else (work, {}, {}, own.folder)
         begun = time.monotonic()
         with self.or_gone():
             try:

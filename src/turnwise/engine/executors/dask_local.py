@@ -27,6 +27,14 @@ NO_TRACE = logging.CRITICAL + 1
 LOOPBACK = "127.0.0.1"
 ANY_PORT = f"{LOOPBACK}:0"
 _LOGGERS = ("distributed", "tornado", "asyncio")
+QUIET = {
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
+    "distributed.scheduler.active-memory-manager.start": False,
+}
+"""What Dask looks at all the time, and nobody here asks for: profiles, and fifty times a second how busy its loop is.
+Each look interrupts whatever is being measured, and costs it a tenth of its speed."""
 
 
 class OwnCluster:
@@ -36,16 +44,18 @@ class OwnCluster:
         """`script`: the workers also need what the user's script defines."""
         self._count, self._script = count, script
         self._processes: list[BaseProcess] = []
-        self._cluster: Any = LocalCluster(
-            n_workers=0,
-            host=LOOPBACK,
-            dashboard_address=ANY_PORT,  # None would take Dask's usual port, on every network
-            silence_logs=False,
-            # Every death is told at once: how often a task may kill its worker is counted in one place, the ledger.
-            scheduler_kwargs={"allowed_failures": 0},
-        )
+        with quiet():
+            self._cluster: Any = LocalCluster(
+                n_workers=0,
+                host=LOOPBACK,
+                dashboard_address=ANY_PORT,  # None would take Dask's usual port, on every network
+                silence_logs=False,
+                # Every death is told at once: how often a task may kill its worker is counted in one place, the ledger.
+                scheduler_kwargs={"allowed_failures": 0},
+            )
         self.address = str(self._cluster.scheduler_address)
-        self._folder = TemporaryDirectory(prefix="turnwise-dask-", ignore_cleanup_errors=True)
+        self._scratch = TemporaryDirectory(prefix="turnwise-dask-", ignore_cleanup_errors=True)
+        self.folder = self._scratch.name
         self.look_after()
 
     def look_after(self) -> None:
@@ -58,7 +68,7 @@ class OwnCluster:
 
     def _started(self) -> BaseProcess:
         threads = max(1, (os.cpu_count() or 1) // self._count)
-        arguments = self.address, self._folder.name, dict(os.environ), threads
+        arguments = self.address, self.folder, dict(os.environ), threads
         return hire(run_worker, arguments, "turnwise dask worker", script=self._script)
 
     def close(self) -> None:
@@ -71,15 +81,19 @@ class OwnCluster:
             process.close()
         with suppress(Exception):
             self._cluster.close(timeout=5)
-        self._folder.cleanup()
+        self._scratch.cleanup()
+
+
+def quiet() -> Any:
+    """What begins inside, of Dask, keeps still while it has nothing to do."""
+    return dask.config.set(QUIET)
 
 
 def run_worker(address: str, folder: str, environment: Mapping[str, str], threads: int) -> None:
     """A worker, for as long as its scheduler or its parent lives; the main function of a process."""
     prepare_process(environment, threads)
     Thread(target=_follow_parent, daemon=True).start()
-    # Nobody looks at the profile, which takes a look at what is running a hundred times a second.
-    with hushed(), suppress(Exception), dask.config.set({"distributed.worker.profile.enabled": False}):
+    with hushed(), suppress(Exception), quiet():
         asyncio.run(_work(address, folder))
 
 

@@ -19,6 +19,7 @@ from turnwise.engine.executors.chunks import Measured
 from turnwise.engine.executors.dask_crew import LOOK_S, SOON_S, Crew
 from turnwise.engine.executors.dask_worker import NotDelivered, Refusal, perform_here
 from turnwise.engine.executors.ledger import Entry, Ledger
+from turnwise.engine.executors.parcel import unpacked
 from turnwise.kernel.errors import TurnwiseError
 from turnwise.store.run import BatchRows
 
@@ -39,7 +40,7 @@ class Sent(NamedTuple):
 
 
 class WorkerLost(Exception):
-    """The workers that a task was meant for are gone, and with them what it made."""
+    """What a task made is gone, with the workers that it was meant for or the file that it was in."""
 
 
 class Tasks:
@@ -150,13 +151,18 @@ class Tasks:
         """What a task made. A worker may die with it in hand; then it is made again, if there is somebody to do it."""
         while True:
             try:
-                return bytes(sent.future.result(timeout=LOOK_S))
+                found = sent.future.result(timeout=LOOK_S)
             except TimeoutError:
                 if sent.future.status == "error":  # its own
                     raise
                 self._crew.look()
                 if sent.only and not sent.only & self._crew.workers.keys():
                     raise WorkerLost from None
+                continue
+            try:
+                return unpacked(found)
+            except OSError as error:  # somebody has cleared the folder: made again, it is sent another way
+                raise WorkerLost from error
 
     @property
     def in_flight(self) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from distributed import get_worker
 
 from turnwise.engine.executors.chunks import Task, perform
+from turnwise.engine.executors.parcel import Parcel, posted
 from turnwise.engine.executors.versions import Versions, differences, models_here, versions_here
 
 DELIVERY_S = 2.0
@@ -40,6 +41,8 @@ class Delivery(NamedTuple):
     work: bytes
     versions: Versions
     models: Versions
+    folder: str | None
+    """Where a driver on this machine picks up what is made; None for one that may be elsewhere."""
 
 
 KEPT = 8
@@ -50,11 +53,13 @@ _OPENED: dict[str, Any] = {}
 _OPENING = Lock()
 
 
-def deliver(token: str, work: bytes, versions: Versions, models: Versions, dask_worker: Any = None) -> None:
+def deliver(
+    token: str, work: bytes, versions: Versions, models: Versions, folder: str | None = None, dask_worker: Any = None
+) -> None:
     """Put the workload of a run where its tasks find it; nothing is loaded yet. Dask fills in the worker."""
     for old in list(_DELIVERED)[: 1 - KEPT]:
         forget(old)
-    _DELIVERED[token] = Delivery(dask_worker.address, work, versions, models)
+    _DELIVERED[token] = Delivery(dask_worker.address, work, versions, models, folder)
 
 
 def forget(token: str) -> None:
@@ -63,8 +68,13 @@ def forget(token: str) -> None:
     _OPENED.pop(token, None)
 
 
-def perform_here(token: str, task: Task) -> bytes:
+def perform_here(token: str, task: Task) -> bytes | Parcel:
     """Do a task of a run; the outcome, a refusal or an exception, pickled."""
+    delivery = _DELIVERED.get(token)
+    return posted(_performed(token, task), delivery.folder if delivery else None)
+
+
+def _performed(token: str, task: Task) -> bytes:
     work = _opened(token)
     try:
         outcome: Any = work if isinstance(work, Refusal | NotDelivered) else perform(work, task)

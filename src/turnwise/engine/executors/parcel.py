@@ -1,0 +1,45 @@
+"""What a worker of this machine made, on its way to the driver: through a file, whatever carries the messages.
+
+A message of some megabytes is sent in many pieces, and each interrupts the thread that measures in the meantime. A file
+that is read and deleted at once stays in memory.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+from uuid import uuid4
+
+SMALL = 64 << 10
+"""Bytes that are not worth a file."""
+
+
+class Parcel(NamedTuple):
+    """Where to find what was made."""
+
+    path: str
+
+
+def posted(content: bytes, folder: str | None) -> bytes | Parcel:
+    """Something for a driver that reads the same folder; as it is where there is no folder, or no room in it."""
+    if folder is None or len(content) < SMALL:
+        return content
+    path = Path(folder, f"{uuid4().hex}.parcel")
+    try:
+        path.write_bytes(content)
+    except OSError:  # a full disk, for one
+        with suppress(OSError):
+            path.unlink()
+        return content
+    return Parcel(str(path))
+
+
+def unpacked(sent: bytes | Parcel) -> bytes:
+    """What was sent; a parcel can be opened once."""
+    if not isinstance(sent, Parcel):
+        return sent
+    path = Path(sent.path)
+    content = path.read_bytes()
+    path.unlink()
+    return content
