@@ -11,7 +11,7 @@ import pytest
 from turnwise.assistant.load import AssistantSource
 from turnwise.assistant.profile import built_in
 from turnwise.assistant.read import open_rows
-from turnwise.engine import rows as rows_module
+from turnwise.engine import json_lines
 from turnwise.kernel.errors import InputError
 
 
@@ -53,7 +53,7 @@ def test_blocks_and_processes_do_not_show(tmp_path: Path, workers: int, monkeypa
     whole = seen(loaded(path, 1))
     assert whole[0] == 6
     assert {finding.message.split(":")[0] for finding in whole[3]} > {"replies that are empty"}
-    monkeypatch.setattr(rows_module, "BLOCK", 1)
+    monkeypatch.setattr(json_lines, "BLOCK", 1)
     assert len(open_rows(path).blocks()) == 6  # type: ignore[attr-defined]
     assert seen(loaded(path, workers)) == whole
 
@@ -65,7 +65,7 @@ def test_a_fingerprint_tells_order_and_content(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_the_first_mistake_in_the_file_is_named(tmp_path: Path, workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows_module, "BLOCK", 1)
+    monkeypatch.setattr(json_lines, "BLOCK", 1)
     path = written(tmp_path, [*ROWS[:3], turn(3, response=7), turn(4, turn="second"), turn(5)])
     with pytest.raises(InputError, match="response is not a text") as caught:
         loaded(path, workers)

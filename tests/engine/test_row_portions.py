@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from turnwise.engine import rows as rows_module
-from turnwise.engine.rows import JsonLines, RowFile, Table
+from turnwise.engine import json_lines
+from turnwise.engine.json_lines import JsonLines
+from turnwise.engine.rows import RowFile
+from turnwise.engine.table import Table
 from turnwise.kernel.errors import InputError
 
 RECORDS = [{"id": n, "text": text * n} for n, text in enumerate(["", "né", "x\n", "日本", "y" * 200, "z"])]
@@ -29,7 +31,7 @@ def lines(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("size", [1, 30, 300, 1 << 20])
 def test_blocks_hold_every_row_once(lines: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows_module, "BLOCK", size)
+    monkeypatch.setattr(json_lines, "BLOCK", size)
     whole = JsonLines(lines)
     assert list(whole.scan()) == RECORDS
     apart = JsonLines(lines)
@@ -50,7 +52,7 @@ def test_blocks_hold_every_row_once(lines: Path, size: int, monkeypatch: pytest.
 def test_a_mistake_in_a_block_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "records.jsonl"
     path.write_text('{"id": 1}\n{"id": 2}\n{"id": 3\n')
-    monkeypatch.setattr(rows_module, "BLOCK", 1)
+    monkeypatch.setattr(json_lines, "BLOCK", 1)
     rows = JsonLines(path)
     *first, last = rows.blocks()
     assert [row for block in first for row in rows.scan_block(block)] == [{"id": 1}, {"id": 2}]

@@ -19,9 +19,10 @@ from turnwise.assistant.records import FIELDS, OPERATIONS, UNIT
 from turnwise.assistant.tally import Tally, tally_block, tally_rows
 from turnwise.assistant.turn_fields import make_turn
 from turnwise.assistant.turns import Portion, Turns
+from turnwise.engine.json_lines import JsonLines
 from turnwise.engine.parallel import in_parallel
 from turnwise.engine.plan import Finding
-from turnwise.engine.rows import JsonLines, RowFile
+from turnwise.engine.rows import RowFile
 from turnwise.kernel.errors import InputError
 
 IntArray: TypeAlias = npt.NDArray[np.int64]

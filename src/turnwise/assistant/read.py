@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from turnwise.assistant.turn_fields import FIELDS
+from turnwise.engine.json_lines import JsonLines
 from turnwise.engine.parquet_rows import ParquetRows, is_parquet
-from turnwise.engine.rows import HeldRows, JsonLines, Table, opened
+from turnwise.engine.rows import HeldRows
+from turnwise.engine.table import Table
+from turnwise.engine.text_lines import opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 

@@ -15,7 +15,7 @@ from turnwise.assistant.profile import Profile
 from turnwise.assistant.reading import unreadable
 from turnwise.assistant.records import FIELDS, Turn
 from turnwise.assistant.turn_fields import MEANT, SCORES, is_dimension, make_turn
-from turnwise.engine.rows import Block, JsonLines
+from turnwise.engine.json_lines import Block, JsonLines
 from turnwise.kernel.jsontext import fingerprinted
 
 Places = tuple["array[int]", "array[int]"]

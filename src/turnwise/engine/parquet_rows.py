@@ -20,7 +20,8 @@ from typing import IO, Any
 from weakref import finalize
 
 from turnwise.engine.arrow_cells import Column
-from turnwise.engine.rows import neighbours, opened
+from turnwise.engine.rows import neighbours
+from turnwise.engine.text_lines import opened
 from turnwise.kernel.errors import InputError, TurnwiseError, near_misses, shorten
 from turnwise.kernel.extras import import_extra, remedy
 from turnwise.kernel.unchanged import FileState, changed, state_of

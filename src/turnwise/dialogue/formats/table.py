@@ -18,7 +18,8 @@ from turnwise.dialogue.formats.fields import SEE_FIELDS
 from turnwise.dialogue.formats.streamed import StreamedDialogues, Stretch
 from turnwise.dialogue.records import OPERATIONS, Exchange
 from turnwise.engine.parquet_rows import ParquetRows
-from turnwise.engine.rows import SEPARATORS, Row, Table
+from turnwise.engine.rows import Row
+from turnwise.engine.table import SEPARATORS, Table
 from turnwise.kernel.errors import InputError, near_misses, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 

@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.audio.remote import url_of
+from turnwise.engine.json_lines import JsonLines
 from turnwise.engine.parquet_rows import ParquetRows, is_parquet
 from turnwise.engine.plan import Finding
-from turnwise.engine.rows import HeldRows, JsonLines, RowFile, Table, opened
+from turnwise.engine.rows import HeldRows, RowFile
+from turnwise.engine.table import Table
+from turnwise.engine.text_lines import opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
 from turnwise.kernel.jsontext import clean
 from turnwise.translation.formats.base import Order, Seen, comes_twice, language_matches

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.engine.plan import Finding
-from turnwise.engine.rows import BOM, decoded, opened
+from turnwise.engine.text_lines import BOM, decoded, opened
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 from turnwise.translation.formats.base import Order, language_matches, some, subfolders

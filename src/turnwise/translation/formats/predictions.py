@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from turnwise.engine.plan import Finding
-from turnwise.engine.rows import Row, Table
+from turnwise.engine.rows import Row
+from turnwise.engine.table import Table
 from turnwise.kernel.errors import InputError, UsageError, near_misses
 from turnwise.translation.formats.base import Keys, Order, language_matches, some, subfolders
 from turnwise.translation.formats.recordings import Key, Recordings, plain_id

@@ -1,0 +1,73 @@
+"""JSON lines, also in blocks that several processes read at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import NamedTuple
+
+from turnwise.engine.rows import Row, RowFile
+from turnwise.engine.text_lines import Lines, opened, state_of_open
+from turnwise.kernel.errors import InputError, shorten
+from turnwise.kernel.jsontext import JSONDecodeError, loads
+
+BLOCK = 4 << 20
+"""Bytes of a block, and the rest of its last line."""
+
+
+class Block(NamedTuple):
+    """Whole lines of a file."""
+
+    offset: int
+    line: int
+    length: int
+
+
+class JsonLines(RowFile):
+    """One JSON object per line; blank lines are passed over."""
+
+    def __init__(self, path: Path, example: str = '{"id": "1", "hypothesis": "...", "reference": "..."}') -> None:
+        """`example` is a line as it should be, for messages."""
+        super().__init__(path)
+        self._example = example
+
+    def blocks(self) -> list[Block]:
+        """The file in blocks of whole lines, which can be read apart from each other."""
+        found = []
+        with opened(self.path) as file:
+            self._state = state_of_open(file)
+            offset, line = 0, 1
+            while content := file.read(BLOCK):
+                content += file.readline()
+                found.append(Block(offset, line, len(content)))
+                offset, line = offset + len(content), line + content.count(b"\n")
+        self._end = offset
+        return found
+
+    def scan_block(self, block: Block) -> Iterator[Row]:
+        """Every row of a block; of all blocks in their order, it is what `scan` gives."""
+        with self._unchanged() as file:
+            file.seek(block.offset)
+            content = BytesIO(file.read(block.length))
+        yield from self._noted(Lines(self.path, content, block.offset, block.line))
+
+    def _rows(self, lines: Lines) -> Iterator[tuple[int, int, Row]]:
+        for text in lines:
+            if not text.strip():
+                continue
+            where = f"{self.path}, line {lines.number}"
+            try:
+                row = loads(text)
+            except JSONDecodeError as error:
+                raise InputError(
+                    "the line is not JSON",
+                    where=f"{where}, column {error.colno}",
+                    found=shorten(text.strip()),
+                    expected=f"one JSON object per line, e.g. {self._example}",
+                ) from error
+            if not isinstance(row, dict):
+                raise InputError(
+                    "the line is not a JSON object", where=where, found=shorten(row), expected="an object per line"
+                )
+            yield lines.start, lines.number, row
