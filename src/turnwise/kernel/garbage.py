@@ -6,6 +6,11 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from turnwise.kernel.shared import SharedSetting
+
+SELDOM = (100_000, 50, 1000)
+"""Thresholds of the three generations."""
+
 
 @contextmanager
 def rare_collections() -> Iterator[None]:
@@ -13,9 +18,18 @@ def rare_collections() -> Iterator[None]:
 
     Records are trees without cycles, and going over a million of them again and again costs a third of a run.
     """
+    with _RARE.wanted():
+        yield
+
+
+@contextmanager
+def _seldom() -> Iterator[None]:
     before = gc.get_threshold()
-    gc.set_threshold(100_000, 50, 1000)
+    gc.set_threshold(*SELDOM)
     try:
         yield
     finally:
         gc.set_threshold(*before)
+
+
+_RARE = SharedSetting(_seldom)
