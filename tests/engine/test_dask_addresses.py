@@ -23,6 +23,7 @@ def test_an_address_where_nobody_listens_is_told(tmp_path: Path, monkeypatch: py
     with pytest.raises(TurnwiseError, match="no scheduler answers") as error:
         list(make_executor("tcp://127.0.0.1:9").map(workload(tmp_path, Halved), batches(3)))
     assert error.value.where == "tcp://127.0.0.1:9"
+    assert "Connection refused" in str(error.value.found)  # and not only that it took too long
 
 
 def test_what_is_no_scheduler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

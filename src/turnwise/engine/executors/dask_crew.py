@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from distributed import Client
 
-from turnwise.engine.executors.dask_greeting import CONNECT_S, reach
+from turnwise.engine.executors.dask_greeting import CONNECT_S, reach, told
 from turnwise.engine.executors.dask_local import OwnCluster, quiet
 from turnwise.engine.executors.dask_worker import deliver, forget
 from turnwise.engine.executors.versions import Versions, differences, versions_here
@@ -90,7 +90,7 @@ class Crew:
             raise TurnwiseError(
                 "no scheduler answers",
                 where=self.address,
-                found=f"{type(error).__name__}: {str(error) or 'what is there does not speak as a scheduler does'}",
+                found=told(error),
                 expected="a running Dask scheduler",
                 remedy="start one (dask scheduler), check the address, or use --engine dask",
             ) from error

@@ -39,3 +39,12 @@ def reach(address: str) -> None:
     else:  # a notebook has a loop of its own
         with ThreadPoolExecutor(1) as apart:
             apart.submit(asyncio.run, greet()).result()
+
+
+def told(error: BaseException) -> str:
+    """What an error of a connection says, and what is behind it: an unknown host is first of all a time-out."""
+    behind = error
+    while behind.__cause__ is not None:
+        behind = behind.__cause__
+    said = f"{type(error).__name__}: {str(error) or 'what is there does not speak as a scheduler does'}"
+    return said if behind is error or not str(behind) else f"{said} ({behind})"
