@@ -231,3 +231,21 @@ def test_ground_truth_of_other_languages_is_left_out_and_counted(tmp_path: Path)
 def test_the_silent_probe_of_ground_truth_is_a_translation_like_the_others() -> None:
     sample = Sample(id="a", segment="a", hypothesis="x", references=("x",), is_reference=True)
     assert not empty(SampleBatch(0, [sample])).samples[0].is_reference
+
+
+def test_columns_without_a_name_go_by_their_place(tmp_path: Path) -> None:
+    """As pandas writes an index, and spreadsheets write columns that were emptied."""
+    path = tmp_path / "data.csv"
+    path.write_text(",hypothesis,reference,,\n0,a b c,a b c,kept,\n1,d e f,d e f,kept,\n")
+    samples = DataSamples(path).read([0, 1])
+    assert [sample.metadata for sample in samples] == [{"column 1": n, "column 4": "kept"} for n in ("0", "1")]
+
+
+def test_a_cell_that_looks_like_a_list_is_a_text_and_noted(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    rows = [["hypothesis", "reference"], ["a", '["a", "b"]'], ["a", "['a', 'b']"], ["a", "[a]"], ["a", '[ "a" ] b']]
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    samples = DataSamples(path)
+    assert [sample.references for sample in samples.read(range(4))] == [(row[1],) for row in rows[1:]]
+    assert [(f.message.split(",")[0], f.count) for f in samples.findings] == [("references that look like a list", 2)]

@@ -17,7 +17,7 @@ LONGEST_CELL = 2**31 - 1
 
 
 class Table(RowFile):
-    """A table with a header and a separator."""
+    """A table with a header and a separator; a column without a name goes by its place: `column 3`."""
 
     def __init__(self, path: Path, wanted: Collection[str] = (), separator: str | None = None) -> None:
         """Read the header; `wanted` are columns that help to find the separator where none is given."""
@@ -29,7 +29,8 @@ class Table(RowFile):
             if not header.strip():
                 raise InputError("the table has no header", where=f"{path}, line 1", expected=_listed(wanted))
             self._separator = separator or _separator(header, wanted)
-            self.columns = tuple(name.strip() for name in self._cells(header, f"{path}, line 1"))
+            names = enumerate(self._cells(header, f"{path}, line 1"), start=1)
+            self.columns = tuple(name.strip() or f"column {place}" for place, name in names)
             self._after_header = lines.position
         twice = sorted({name for name in self.columns if self.columns.count(name) > 1})
         if twice:

@@ -28,6 +28,8 @@ LONGEST_DIMENSION = 80
 """A longer text in another column is no dimension."""
 
 _MORE_REFERENCES = re.compile(r"references?_?\d*$")
+_LIST = re.compile(r"""\s*\[\s*(["']).*\1\s*\]\s*""", re.DOTALL)
+_LIKE_A_LIST = "references that look like a list, each taken as one text: give several in reference, reference_2, ..."
 
 
 class DataSamples:
@@ -138,7 +140,7 @@ class DataSamples:
             pair=f"{short_code(source_language)}-{target}" if source_language and target else target,
             source=_text(found["source"], "source", where),
             hypothesis=_text(found["hypothesis"], "hypothesis", where),
-            references=self._texts(row, where),
+            references=self._texts(row, where, note),
             metadata=self._metadata(row, note),
             operations=_operations(found, where),
             source_audio=_audio(found, "source_audio", where, self._folder),
@@ -149,13 +151,15 @@ class DataSamples:
     def _only_language(self) -> str | None:
         return self._languages[0] if len(self._languages) == 1 else None
 
-    def _texts(self, row: Mapping[str, Any], where: str) -> tuple[str | None, ...]:
+    def _texts(self, row: Mapping[str, Any], where: str, note: bool) -> tuple[str | None, ...]:
         """The references: a text or a list of texts, or columns `reference`, `reference_2`, `reference_3` ..."""
         found: list[str | None] = []
         named = self._columns.get("reference")
         names = _parts([named]) if named else sorted(filter(_MORE_REFERENCES.match, row), key=_reference_number)
         for name in names:
             value = row.get(name)
+            if note and isinstance(value, str) and _LIST.fullmatch(value):
+                self._notes[_LIKE_A_LIST] += 1
             for text in value if isinstance(value, list) else [value]:
                 found.append(_text(text, name, where))
         return tuple(found)
