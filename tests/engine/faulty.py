@@ -117,6 +117,20 @@ class Raising(Workload):
         raise ConnectionError(f"batch {batch.index} is not served")
 
 
+class PickyError(Exception):
+    """An error that can be pickled and not unpickled."""
+
+    def __init__(self, number: int, what: str) -> None:
+        super().__init__(f"{number}: {what}")
+
+
+class Picky(Workload):
+    """A workload that is broken itself, and says so in an error of its own."""
+
+    def __call__(self, batch: Any) -> Any:
+        raise PickyError(7, "the real trouble")
+
+
 def workload(marks: Path, *metrics: type[Metric], **values: Any) -> Workload:
     chosen = [one(Settings(values={"marks": str(marks), **values})) for one in metrics]
     return Workload(list(enumerate(chosen)))

@@ -159,7 +159,7 @@ def test_engines_that_are_none(engine: str, expected: str) -> None:
 def test_a_worker_that_dies_while_it_sends_is_dead() -> None:
     member = Member(pickle.dumps(abs), 1)
     try:
-        member.give(1, -3, "first")
+        member.give(-3, "first")
         while (received := member.received()) is None:
             member.connection.poll(10)
         assert received == ("first", 3)

@@ -14,7 +14,7 @@ import pytest
 
 from turnwise.engine.executors.nursery import METHOD, warm
 from turnwise.engine.parallel import in_parallel
-from turnwise.kernel.errors import InputError
+from turnwise.kernel.errors import InputError, TurnwiseError
 
 
 def squared(number: int) -> tuple[int, int]:
@@ -28,15 +28,13 @@ def fussy(number: int) -> int:
     return number
 
 
-def deadly(number: int, driver: int) -> int:
-    if os.getpid() != driver:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-def deadly_later(number: int, driver: int) -> int:
-    time.sleep(0.01)
-    if number == 6 and os.getpid() != driver:
+def deadly(number: int, driver: int, marks: str, times: int) -> int:
+    """Number 2 kills the process it is tried in, for the first few times; the driver takes so long that it is tried."""
+    if os.getpid() == driver:
+        assert number != 2, "what killed a process was tried in the driver"
+        time.sleep(1)
+    elif number == 2 and len(list(Path(marks).iterdir())) < times:
+        (Path(marks) / f"{os.getpid()}").touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return number
 
@@ -56,14 +54,20 @@ def test_the_first_error_is_raised_with_all_it_says(workers: int) -> None:
     assert (caught.value.where, caught.value.found, caught.value.expected) == ("line 2", "2", "0 or 1")
 
 
-def test_what_a_killed_process_leaves_is_done_here() -> None:
-    calls = [(n, os.getpid()) for n in range(4)]
-    assert list(in_parallel(deadly, calls, 2)) == [0, 1, 2, 3]
+@pytest.mark.parametrize("workers", [2, 3])
+def test_what_a_killed_process_had_in_hand_is_done_by_another(tmp_path: Path, workers: int) -> None:
+    calls = [(n, os.getpid(), str(tmp_path), 1) for n in range(60)]
+    assert list(in_parallel(deadly, calls, workers)) == list(range(60))
+    assert len(list(tmp_path.iterdir())) == 1
 
 
-def test_one_process_of_several_is_killed_while_this_one_works() -> None:
-    calls = [(n, os.getpid()) for n in range(60)]
-    assert list(in_parallel(deadly_later, calls, 3)) == list(range(60))
+@pytest.mark.parametrize("workers", [2, 3])
+def test_what_kills_every_process_does_not_get_to_this_one(tmp_path: Path, workers: int) -> None:
+    found = in_parallel(deadly, [(n, os.getpid(), str(tmp_path), 99) for n in range(8)], workers)
+    assert [next(found), next(found)] == [0, 1]
+    with pytest.raises(TurnwiseError, match="kills every process"):
+        next(found)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 ABANDONED = """

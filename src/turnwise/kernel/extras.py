@@ -23,3 +23,9 @@ def import_extra(package: str, extra: str, purpose: str) -> Any:
             found=f"{type(error).__name__}: {error}",
             remedy=remedy(extra),
         ) from error
+    except Exception as error:  # whatever its own modules raise
+        raise TurnwiseError(
+            f"{purpose} needs {package}, which cannot be imported",
+            found=f"{type(error).__name__}: {error}",
+            remedy=f"look after its configuration files, or install it anew: {remedy(extra)}",
+        ) from error

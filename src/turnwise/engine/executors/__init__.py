@@ -91,7 +91,7 @@ def get_ready(engine: str, workers: int | None, modules: Sequence[str]) -> Execu
 
 
 def _import_dask() -> None:
-    with suppress(ImportError):  # said when it is needed
+    with suppress(Exception):  # said when it is needed
         import_module(f"{__name__}.dask_crew")
 
 

@@ -54,14 +54,17 @@ class DaskExecutor(Counted):
 
         metrics = [metric for _, metric in getattr(work, "metrics", ())]
         packed = pickled(work, "a metric of this run")
-        self._ledger = ledger = Ledger(work, batches)
         with hushed():
             self._crew = crew = Crew(
                 self._address or None, self._count, self._wait_s, self._resources, script=needs_script(packed)
             )
             tasks = Tasks(crew)
             try:
-                crew.prepare(packed, versions_here(packages_of(metrics)), models_here(metrics))
+                if self._address:
+                    crew.prepare(packed, versions_here(packages_of(metrics)), models_here(metrics))
+                else:  # our own workers run what we run
+                    crew.prepare(packed, {}, {})
+                self._ledger = ledger = Ledger(work, batches, crew.threads)
                 tasks.occupy(ledger)
                 while ledger.in_flight:
                     rows = tasks.collect(ledger)

@@ -5,17 +5,20 @@ Imported only where the package `distributed` is there.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from threading import Thread
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from distributed import Client
 
+from turnwise.engine.executors.dask_errors import all_refused, no_workers, scheduler_gone, untaken
 from turnwise.engine.executors.dask_greeting import CONNECT_S, reach, told
 from turnwise.engine.executors.dask_local import OwnCluster, quiet
 from turnwise.engine.executors.dask_worker import deliver, forget
@@ -32,8 +35,14 @@ BRIEFLY_S = 0.1
 """How often, while it can do nothing else."""
 ANSWER_S = 60.0
 """A scheduler that has not answered for so long is lost."""
+SILENT_S = 10.0
+"""A worker that has not answered for so long hangs, and does not take part for now."""
+SILENT_AGAIN_S = 60.0
+"""After so long it is asked again."""
 LEAVE_S = 3.0
 LOG = logging.getLogger("turnwise.engine")
+
+T = TypeVar("T")
 
 
 class Crew:
@@ -59,6 +68,8 @@ class Crew:
         """Threads of each worker that may take part."""
         self.refused: dict[str, list[str]] = {}
         self._ever_refused = False
+        self._silent: dict[str, float] = {}
+        """Workers that do not answer, and when they are asked again."""
         self._cluster: OwnCluster | None = None
         if not address:
             self._cluster = OwnCluster(self._count, script=script)
@@ -99,18 +110,18 @@ class Crew:
 
     def prepare(self, work: bytes, versions: Versions, models: Versions) -> None:
         """Wait for workers, refuse those that differ, bring the workload to the others."""
-        own = self._cluster  # whose workers run what we run, and see our files
-        self._delivery = (work, versions, models, None) if own is None else (work, {}, {}, own.folder)
+        # The workers of our own cluster see our files.
+        self._delivery = (work, versions, models, self._cluster.folder if self._cluster else None)
         begun = time.monotonic()
         with self.or_gone():
             try:
                 self.client.wait_for_workers(self._count, timeout=self._wait_s)
             except TimeoutError as error:
-                raise self._unstaffed() from error
+                raise self._nobody() from error
         self._staffed = begun
         self.look()
         if not self.workers and self.refused:
-            raise self._all_refused()
+            raise self._nobody()
         self.await_anybody()
 
     def await_anybody(self) -> None:
@@ -118,6 +129,16 @@ class Crew:
         while not self.workers:
             time.sleep(BRIEFLY_S)
             self.look()
+
+    @property
+    def threads(self) -> int:
+        """How many tasks the workers can do at once."""
+        return max(1, sum(self.workers.values()))
+
+    @property
+    def left_out(self) -> bool:
+        """Whether there are workers that no task may go to."""
+        return bool(self.refused or self._silent)
 
     @property
     def since_look(self) -> float:
@@ -142,7 +163,9 @@ class Crew:
             self._looked = time.monotonic()
             if self.workers.keys() - there:
                 self._missed = self._looked
-            new = [address for address in there if address not in self.workers and address not in self.refused]
+            self._silent = {address: until for address, until in self._silent.items() if until > self._looked}
+            known = self.workers.keys() | self.refused.keys() | self._silent.keys()
+            new = [address for address in there if address not in known]
             self.refused = {address: reasons for address, reasons in self.refused.items() if address in there}
             reached = self._deliver(self._check(new))
         known = self.workers.keys() | reached
@@ -150,7 +173,7 @@ class Crew:
         if self.workers:
             self._staffed = self._looked
         elif self._looked - self._staffed > self._wait_s:
-            raise self._all_refused()
+            raise self._nobody()
 
     def _there(self) -> dict[str, int]:
         """The threads of each worker that suits."""
@@ -168,7 +191,7 @@ class Crew:
         if not new or not expected:
             return list(new)
         packages = [name for name in expected if name not in ("python", "turnwise")]
-        found = self.client.run(versions_here, packages, workers=list(new), on_error="return")
+        found = self._ask(new, versions_here, packages)
         for address, answer in found.items():
             if isinstance(answer, OSError):
                 continue  # it has gone in the meantime, or is asked again at the next look
@@ -185,12 +208,37 @@ class Crew:
         """
         if not new:
             return set()
-        found = self.client.run(deliver, self.token, *self._delivery, workers=list(new), on_error="return")
+        found = self._ask(new, deliver, self.token, *self._delivery)
         failed = {address: answer for address, answer in found.items() if isinstance(answer, Exception)}
         for address, answer in failed.items():
             if address not in self.refused and not isinstance(answer, OSError):  # one that has gone is no trouble
-                raise self._untaken(answer)
+                raise untaken(self.address, answer)
         return set(found) - set(failed)
+
+    def _ask(self, workers: Sequence[str], function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
+        """What a function gives on each worker, or the exception; one that hangs holds up nobody for long."""
+
+        async def answer(address: str) -> Any:
+            asking = self.client.run(function, *arguments, workers=[address], on_error="return", asynchronous=True)
+            try:
+                return (await asyncio.wait_for(asking, SILENT_S)).get(address, ConnectionError(f"{address} has gone"))
+            except TimeoutError as error:
+                return error
+
+        async def answers() -> list[Any]:
+            return await asyncio.gather(*map(answer, workers))
+
+        found = dict(zip(workers, self.begun(answers()).result(timeout=ANSWER_S), strict=True))
+        again = time.monotonic() + SILENT_AGAIN_S
+        for address in (name for name, said in found.items() if isinstance(said, TimeoutError)):
+            if address not in self._silent:
+                LOG.warning("the worker %s is not used: it does not answer", address)
+            self._silent[address] = again
+        return found
+
+    def begun(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Something that Dask does in its own thread from now on."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self.client.loop.asyncio_loop)
 
     def deliver_again(self, address: str) -> None:
         """A worker has not got the workload, or not any more: it is new to us."""
@@ -201,7 +249,7 @@ class Crew:
         """A worker says itself that it may not take part."""
         self._refused(address, reasons)
         if not self.workers:
-            raise self._all_refused()
+            raise self._nobody()
 
     def _refused(self, address: str, reasons: list[str]) -> None:
         if self.refused.get(address) != reasons:
@@ -220,9 +268,9 @@ class Crew:
         with self.or_gone():
             self._check(list(self.workers))
         if not (self.refused.keys() - before or (anywhere and self._ever_refused)):
-            raise self._untaken(error) from error
+            raise untaken(self.address, error) from error
         if not self.workers and self.refused:
-            raise self._all_refused()
+            raise self._nobody()
 
     # Ends
 
@@ -238,43 +286,16 @@ class Crew:
 
     def gone(self, *, silent: bool = False) -> TurnwiseError:
         """The error of a run whose scheduler is lost, or silent for too long."""
-        trouble = f"it has not answered for {ANSWER_S:g} s" if silent else "the connection to it is lost"
-        return TurnwiseError(
-            "the scheduler is gone",
-            where=self.address,
-            found=f"{trouble}; everything that came back before is kept",
-            remedy="start it again or use another --engine",
-        )
+        return scheduler_gone(self.address, ANSWER_S if silent else None)
 
-    def _untaken(self, error: BaseException) -> TurnwiseError:
-        return TurnwiseError(
-            "a worker could not take its task",
-            where=self.address,
-            found=f"{type(error).__name__}: {error}",
-            remedy="look into the logs of the workers, or use --engine processes",
-        )
-
-    def _unstaffed(self) -> TurnwiseError:
-        wanted = ", ".join(f"{name}={number:g}" for name, number in self.resources.items())
-        return TurnwiseError(
-            "the cluster has no workers" if self._count == 1 else "the cluster has too few workers",
-            where=self.address,
-            found=f"{len(self._there())} after {self._wait_s:g} s",
-            expected=f"at least {self._count}" + (f" with {wanted}" if wanted else ""),
-            remedy="start workers (dask worker ADDRESS), or wait longer for them: ADDRESS?wait=600",
-        )
-
-    def _all_refused(self) -> TurnwiseError:
-        if not self.refused:
-            return self._unstaffed()
-        address, reasons = next(iter(self.refused.items()))
-        return TurnwiseError(
-            "no worker of the cluster computes with the same versions",
-            where=address + (f" and {len(self.refused) - 1} more" if len(self.refused) > 1 else ""),
-            found="; ".join(reasons),
-            expected="the versions of this machine on every worker",
-            remedy="install the same environment there",
-        )
+    def _nobody(self) -> TurnwiseError:
+        """The error of a run that nobody takes part in."""
+        if self.refused:
+            return all_refused(self.refused)
+        found = f"{len(self._there())} after {self._wait_s:g} s"
+        if self._silent:
+            found += f", {len(self._silent)} of which do not answer"
+        return no_workers(self.address, found, self._count, self.resources)
 
     def dismiss(self, in_flight: Sequence[Any]) -> None:
         """Leave the cluster as it was found, or end our own; what is in flight is cancelled."""

@@ -54,7 +54,7 @@ class Tasks:
 
     def occupy(self, ledger: Ledger) -> None:
         """Send tasks, as far as there are some and workers for them."""
-        most = AHEAD * max(1, sum(self._crew.workers.values()))
+        most = (1 if ledger.ending else AHEAD) * self._crew.threads
         while ledger.in_flight < most and (entry := ledger.next()):
             self._send(entry)
 
@@ -66,7 +66,7 @@ class Tasks:
         if trial and crew.since_look > SOON_S:  # a worker that has just died must not be blamed on it
             crew.look()
         crew.await_anybody()
-        only = frozenset([next(iter(crew.workers))] if trial else crew.workers if crew.refused else ())
+        only = frozenset([next(iter(crew.workers))] if trial else crew.workers if crew.left_out else ())
         options: dict[str, Any] = {"workers": list(only)} if only else {}
         if crew.resources:
             options["resources"] = crew.resources
@@ -119,7 +119,7 @@ class Tasks:
 
     def _came_back(self, sent: Sent, ledger: Ledger) -> list[BatchRows]:
         try:
-            outcome = pickle.loads(self._fetched(sent))  # noqa: S301  (our own task made it)
+            content = self._fetched(sent)
         except KilledWorker as error:
             self._crew.look_soon()  # somebody is missing
             return ledger.died(sent.entry, error.allowed_failures + 1)
@@ -134,6 +134,7 @@ class Tasks:
             self._crew.explain(error, anywhere=not sent.only)
             ledger.returned(sent.entry)
             return []
+        outcome = pickle.loads(content)  # noqa: S301  (our own task made it)
         if isinstance(outcome, Refusal):
             self._crew.refuse(outcome.address, outcome.reasons)
             ledger.returned(sent.entry)
@@ -149,20 +150,23 @@ class Tasks:
 
     def _fetched(self, sent: Sent) -> bytes:
         """What a task made. A worker may die with it in hand; then it is made again, if there is somebody to do it."""
-        while True:
-            try:
-                found = sent.future.result(timeout=LOOK_S)
-            except TimeoutError:
-                if sent.future.status == "error":  # its own
-                    raise
+        coming = self._crew.begun(self._crew.client.gather([sent.future], asynchronous=True))
+        try:
+            while True:
+                try:
+                    (found,) = coming.result(timeout=LOOK_S)
+                    return unpacked(found)
+                except FileNotFoundError as error:  # somebody has cleared the folder: made again, it is sent otherwise
+                    raise WorkerLost from error
+                except TimeoutError:
+                    if coming.done():  # its own
+                        raise
+                # It may be large, and the way long: what has come so far is kept while we look around.
                 self._crew.look()
                 if sent.only and not sent.only & self._crew.workers.keys():
-                    raise WorkerLost from None
-                continue
-            try:
-                return unpacked(found)
-            except OSError as error:  # somebody has cleared the folder: made again, it is sent another way
-                raise WorkerLost from error
+                    raise WorkerLost
+        finally:
+            coming.cancel()
 
     @property
     def in_flight(self) -> list[Any]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from distributed import get_worker
 
 from turnwise.engine.executors.chunks import Task, perform
+from turnwise.engine.executors.outcome import packed
 from turnwise.engine.executors.parcel import Parcel, posted
 from turnwise.engine.executors.versions import Versions, differences, models_here, versions_here
 
@@ -80,10 +81,7 @@ def _performed(token: str, task: Task) -> bytes:
         outcome: Any = work if isinstance(work, Refusal | NotDelivered) else perform(work, task)
     except Exception as error:  # it is raised again by the driver
         outcome = error
-    try:
-        return pickle.dumps(outcome, protocol=5)
-    except Exception as error:  # an exception may hold what cannot be sent
-        return pickle.dumps(RuntimeError(f"{type(outcome).__name__}: {outcome} ({error})"))
+    return packed(outcome)
 
 
 def _opened(token: str) -> Any:

@@ -23,31 +23,29 @@ class Member:
         self.process = hire(serve, arguments, "turnwise worker", script=needs_script(work))
         theirs.close()
         self.ended = False
-        self.in_hand: deque[tuple[int, Any]] = deque()
-        """Numbers, and what goes by them; in the order in which they come back."""
-        self._send((None, work))
+        self.in_hand: deque[Any] = deque()
+        """What it was given and has not sent back, in that order."""
+        self._send(work)
 
-    def give(self, number: int, argument: Any, what: Any) -> None:
+    def give(self, argument: Any, what: Any) -> None:
         """Something to do; `what` says whose it is when it comes back."""
-        self.in_hand.append((number, what))
-        self._send((number, argument))
+        self.in_hand.append(what)
+        self._send(pickle.dumps(argument, protocol=5))
 
-    def _send(self, message: Any) -> None:
+    def _send(self, message: bytes) -> None:
         with suppress(OSError):  # one that has just died is noticed when its answer is waited for
-            self.connection.send_bytes(pickle.dumps(message, protocol=5))
+            self.connection.send_bytes(message)
 
     def received(self) -> tuple[Any, Any] | None:
         """What was in hand and is done now, and what came of it; None where that is nothing, or it has ended."""
         try:
             if not self.connection.poll():
                 return None
-            number, outcome = pickle.loads(self.connection.recv_bytes())  # noqa: S301  (our own worker sent it)
+            content = self.connection.recv_bytes()
         except (EOFError, OSError):  # it may die in the middle of a message
             self.ended = True
             return None
-        expected, what = self.in_hand.popleft()
-        assert number == expected
-        return what, outcome
+        return self.in_hand.popleft(), pickle.loads(content)  # noqa: S301  (our own worker sent it)
 
     def dismiss(self) -> None:
         """End it at once: it holds nothing that is not done again."""

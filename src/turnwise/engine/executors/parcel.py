@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
+from turnwise.kernel.errors import TurnwiseError
+
 SMALL = 64 << 10
 """Bytes that are not worth a file."""
 
@@ -36,10 +38,21 @@ def posted(content: bytes, folder: str | None) -> bytes | Parcel:
 
 
 def unpacked(sent: bytes | Parcel) -> bytes:
-    """What was sent; a parcel can be opened once."""
+    """What was sent; a parcel can be opened once, and then is not found."""
     if not isinstance(sent, Parcel):
         return sent
     path = Path(sent.path)
-    content = path.read_bytes()
-    path.unlink()
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise TurnwiseError(
+            "what a worker made cannot be read",
+            where=sent.path,
+            found=error.strerror or str(error),
+            remedy="set TMPDIR to another folder, or use --engine processes",
+        ) from error
+    with suppress(OSError):  # the folder goes at the end of the run
+        path.unlink()
     return content

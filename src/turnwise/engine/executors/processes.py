@@ -53,7 +53,6 @@ class Team:
     def __init__(self, most: int, work: bytes) -> None:
         self._most, self._work = most, work
         self._threads = max(1, (os.cpu_count() or 1) // most)
-        self._sent = 0
         self.members: list[Member] = []
 
     @property
@@ -67,8 +66,7 @@ class Team:
             member = min(self.members, key=lambda one: len(one.in_hand), default=None)
             if member is None or (member.in_hand and len(self.members) < self._most):
                 member = self._hire()
-            self._sent += 1
-            member.give(self._sent, entry.task, entry)
+            member.give(entry.task, entry)
 
     def _has_room(self, ahead: int) -> bool:
         return len(self.members) < self._most or any(len(member.in_hand) < ahead for member in self.members)
@@ -100,9 +98,8 @@ class Team:
         """A dead worker: what it worked on is suspicious, what only waited is not."""
         self.members.remove(member)
         member.dismiss()
-        in_hand = [entry for _, entry in member.in_hand]
-        rows = ledger.died(in_hand[0]) if in_hand else []
-        for entry in in_hand[1:]:
+        rows = ledger.died(member.in_hand.popleft()) if member.in_hand else []
+        for entry in member.in_hand:
             ledger.returned(entry)
         return rows
 

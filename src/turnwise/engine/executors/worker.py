@@ -8,11 +8,15 @@ from __future__ import annotations
 import os
 import pickle
 import signal
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from threading import Thread
-from typing import Any
+from typing import Any, cast
+
+from turnwise.engine.executors.outcome import packed
+from turnwise.kernel.errors import TurnwiseError
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 """How many threads libraries use; read when they are loaded, so for those that were not there before the process."""
@@ -36,24 +40,31 @@ def serve(connection: Connection, environment: Mapping[str, str], threads: int) 
     # both sides could wait for each other.
     Thread(target=_receive, args=(connection, received), daemon=True).start()
     Thread(target=_send, args=(connection, ready), daemon=True).start()
-    work: Any = None
+    work = _loaded(received.get())
     while True:
-        number, content = pickle.loads(received.get())  # noqa: S301  (our own parent sent it)
+        content = received.get()
         try:
-            if number is None:
-                work = pickle.loads(content)  # noqa: S301
-                continue
-            outcome = work(content)
+            outcome = work(pickle.loads(content))  # noqa: S301  (our own parent sent it)
         except Exception as error:  # it is raised again in the parent
             outcome = error
-        ready.put(_packed(number, outcome))
+        ready.put(packed(outcome))
 
 
-def _packed(number: int | None, outcome: Any) -> bytes:
+def _loaded(content: bytes) -> Callable[[Any], Any]:
+    """The function; one that cannot be loaded here is an error of whatever it is applied to."""
     try:
-        return pickle.dumps((number, outcome), protocol=5)
-    except Exception as error:  # an exception may hold what cannot be sent
-        return pickle.dumps((number, RuntimeError(f"{type(outcome).__name__}: {outcome} ({error})")))
+        return cast("Callable[[Any], Any]", pickle.loads(content))  # noqa: S301
+    except Exception as error:
+        return partial(_not_loaded, error)
+
+
+def _not_loaded(error: Exception, _: Any) -> Any:
+    raise TurnwiseError(
+        "a worker process cannot load what it should do",
+        found=f"{type(error).__name__}: {error}",
+        expected="metrics of an importable module",
+        remedy="move what a notebook or a script defines to a module of its own, or use --engine inline",
+    ) from error
 
 
 def _receive(connection: Connection, received: SimpleQueue[bytes]) -> None:
