@@ -67,7 +67,7 @@ def test_what_kills_every_process_does_not_get_to_this_one(tmp_path: Path, worke
     assert [next(found), next(found)] == [0, 1]
     with pytest.raises(TurnwiseError, match="kills every process"):
         next(found)
-    assert len(list(tmp_path.iterdir())) == 2
+    assert len(list(tmp_path.iterdir())) in (2, 3)  # 1 is blamed for a death if it was done and not sent yet
 
 
 ABANDONED = """
@@ -168,3 +168,16 @@ def test_a_metric_of_the_script_is_measured_by_workers(tmp_path: Path, engine: s
     script.write_text(OWN_METRIC.replace("ENGINE", engine))
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, cwd=tmp_path)
     assert (done.stdout, done.returncode) == ("2.25\n", 0), done.stderr  # (2 + 1 + 2 + 4) / 4 words
+
+
+@pytest.mark.parametrize("engine", ["processes:2", "dask:2"])
+@pytest.mark.parametrize("source", ["stdin", "command"])
+def test_a_metric_of_no_file_is_told_where_workers_should_find_it(tmp_path: Path, engine: str, source: str) -> None:
+    """As in a notebook: no other process can import what it defines."""
+    script = OWN_METRIC.replace("ENGINE", engine)
+    command, given = (["-c", script], None) if source == "command" else (["-"], script)
+    command = [sys.executable, *command]
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=100, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "attribute 'Words' on <module '__main__'" in done.stderr
+    assert "module that workers can import" in done.stderr or "metrics of an importable module" in done.stderr

@@ -18,6 +18,7 @@ from functools import partial
 from pathlib import Path
 
 from turnwise.audio.wave import CLIPPED, SILENT, UnusableAudio, extra, read_wave
+from turnwise.kernel.cores import cores
 from turnwise.kernel.errors import InputError, TurnwiseError, UsageError
 
 SUFFIXES = (".wav", ".flac")
@@ -90,7 +91,7 @@ def resample_folder(
         raise UsageError("a sample rate is above 0", found=str(rate))
     pairs = _pairs(source, target, overwrite)
     done: list[Resampled] = []
-    with _mapping(min(workers or os.cpu_count() or 1, len(pairs)), len(pairs)) as run:
+    with _mapping(min(workers or cores(), len(pairs)), len(pairs)) as run:
         for result in run(partial(_resample_one, source, target, rate), pairs):
             done.append(result)
             if progress:

@@ -6,7 +6,6 @@ fine: pauses inside a turn separate them. What makes a turn of them is the calle
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -28,6 +27,7 @@ from turnwise.audio.voice_settings import (
     why_not,
 )
 from turnwise.audio.wave import EMPTY, FULL_SCALE, NOT_FINITE, Samples, UnusableAudio, Wave, at_rate
+from turnwise.kernel.cores import cores
 from turnwise.kernel.errors import UsageError
 
 __all__ = [
@@ -112,7 +112,7 @@ def detect_channels(
     if rate < LEAST_RATE:
         raise UsageError("the sample rate is too low for speech", found=f"{rate} Hz", expected=f"{LEAST_RATE} Hz")
     detector = settings.chosen
-    with ThreadPoolExecutor(max(1, workers or _processors())) as pool:
+    with ThreadPoolExecutor(max(1, workers or cores())) as pool:
         prepared = list(pool.map(lambda samples: _prepared(samples, rate, detector, settings), channels))
         if detector == SILERO:
             spans = _heard(prepared, settings, pool)
@@ -201,7 +201,3 @@ def _levels(sound: Energies, spans: Sequence[Span], segments: Sequence[Span]) ->
     spoken = ~sound.apart(segments, 0.0)
     speech = float(decibel(np.mean(total[spoken], dtype=np.float64))) if spoken.any() else None
     return max(noise, LEAST_DBFS), speech
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

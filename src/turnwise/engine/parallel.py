@@ -50,6 +50,8 @@ class _Shared:
         """What nobody has begun, the first calls last."""
         self._outcomes: dict[int, Any] = {}
         self._deaths: Counter[int] = Counter()
+        self._dangerous: set[int] = set()
+        """What a dead process had in hand: not to be tried in this one."""
         self._members: list[Member] = []
         try:
             for _ in range(others):
@@ -70,7 +72,7 @@ class _Shared:
                         member.give(self._calls[number], number)
             if place in self._outcomes:
                 break
-            number = next((one for one in self._left if not self._deaths[one]), -1)
+            number = next((one for one in self._left if one not in self._dangerous), -1)
             if number >= 0:
                 self._left.remove(number)
                 self._outcomes[number] = self._done_here(number)
@@ -89,7 +91,8 @@ class _Shared:
                 self._blame(member)
 
     def _blame(self, member: Member) -> None:
-        """What a dead process worked on may have killed it; what waited for it did not."""
+        """What a dead process worked on has probably killed it: what it did before may not have been sent yet."""
+        self._dangerous.update(member.in_hand)
         if member.in_hand:
             suspect = member.in_hand[0]
             self._deaths[suspect] += 1

@@ -104,7 +104,7 @@ def carry_out(
     for rows in executor.map(work, answered(asking, batches, judge) if judge and asking else batches):
         store.write_batch(run, rows)
         measured += sum(item[KIND] == source.unit for item in rows.items)
-        busy = (getattr(executor, name, 0) for name in ("in_flight", "workers", "chunks_done"))
+        busy = executor.in_flight, executor.workers, executor.chunks_done
         tell(Standing(MEASURING, measured, source.n_items, *busy))
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from turnwise.kernel.errors import InputError, TurnwiseError, shorten
 from turnwise.kernel.jsontext import dumps
@@ -26,14 +29,6 @@ def spool(records: Mapping[str, Any]) -> tuple[dict[str, Any], Path | None]:
     folder = Path(tempfile.mkdtemp(prefix="turnwise-"))
     try:
         written = {name: _write(folder / f"{name}.jsonl", name, records[name]) for name in streams}
-    except OSError as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise TurnwiseError(
-            "the records cannot be kept while they are measured",
-            where=str(folder),
-            found=error.strerror or str(error),
-            remedy="make room, or set TMPDIR to a folder that has some",
-        ) from error
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -41,18 +36,63 @@ def spool(records: Mapping[str, Any]) -> tuple[dict[str, Any], Path | None]:
 
 
 def _write(path: Path, name: str, records: Iterable[Any]) -> Path:
-    with path.open("w", encoding="utf-8") as file:
+    with _or_no_room(path):
+        file = path.open("w", encoding="utf-8")
+    try:
         for number, record in enumerate(records):
-            where = f"{name}[{number}]"
-            if not isinstance(record, Mapping):
-                raise InputError("a record is not a dictionary", where=where, found=shorten(record))
-            try:
-                file.write(dumps(dict(record)) + "\n")
-            except (TypeError, ValueError) as error:
-                raise InputError(
-                    "a record holds something that JSON cannot write",
-                    where=where,
-                    found=str(error),
-                    expected="text, numbers, lists and dictionaries",
-                ) from error
+            line = _line(record, f"{name}[{number}]")
+            with _or_no_room(path):
+                file.write(line)
+    finally:
+        with _or_no_room(path):
+            file.close()
     return path
+
+
+@contextmanager
+def _or_no_room(path: Path) -> Iterator[None]:
+    """What the file system says while something is written; whoever yields the records may raise the same errors."""
+    try:
+        yield
+    except OSError as error:
+        raise TurnwiseError(
+            "the records cannot be kept while they are measured",
+            where=str(path.parent),
+            found=error.strerror or str(error),
+            remedy="make room, or set TMPDIR to a folder that has some",
+        ) from error
+
+
+def _line(record: Any, where: str) -> str:
+    """A record as a line of JSON."""
+    if not isinstance(record, Mapping):
+        raise InputError("a record is not a dictionary", where=where, found=shorten(record))
+    try:
+        text = dumps(dict(record))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "a record holds something that JSON cannot write",
+            where=where,
+            found=str(error),
+            expected="text, numbers, lists and dictionaries",
+        ) from error
+    # JSON has no NaN and no infinity: they are written as if nothing were there.
+    if "null" in text and (odd := _not_finite(record)) is not None:
+        raise InputError(
+            "a record holds a number that is not finite",
+            where=where,
+            found=str(odd),
+            expected="a finite number, or None where there is none",
+        )
+    return f"{text}\n"
+
+
+def _not_finite(value: Any) -> Any:
+    """A number inside that is NaN or infinite; None where there is none."""
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    if isinstance(value, list | tuple):
+        return next((odd for one in value if (odd := _not_finite(one)) is not None), None)
+    return value if isinstance(value, float | np.floating) and not np.isfinite(value) else None

@@ -22,7 +22,6 @@ class Table(RowFile):
     def __init__(self, path: Path, wanted: Collection[str] = (), separator: str | None = None) -> None:
         """Read the header; `wanted` are columns that help to find the separator where none is given."""
         super().__init__(path)
-        csv.field_size_limit(LONGEST_CELL)
         with opened(path) as file:
             lines = Lines(path, file)
             header = next(iter(lines), "")
@@ -51,6 +50,7 @@ class Table(RowFile):
     def _rows(self, lines: Lines) -> Iterator[tuple[int, int, Row]]:
         if lines.position < self._after_header:
             next(lines)
+        csv.field_size_limit(LONGEST_CELL)  # of this process, whoever has opened the table
         reader = csv.reader(lines, delimiter=self._separator, strict=True)  # nothing is guessed from stray quotes
         while True:
             start, number = lines.position, lines.number + 1
@@ -75,6 +75,7 @@ class Table(RowFile):
             yield start, number, dict(zip(self.columns, cells, strict=True))
 
     def _cells(self, line: str, where: str) -> list[str]:
+        csv.field_size_limit(LONGEST_CELL)
         try:
             return next(csv.reader([line], delimiter=self._separator), [])
         except csv.Error as error:

@@ -8,12 +8,15 @@ from pathlib import Path
 from turnwise.kernel.errors import InputError
 
 FileState = tuple[int, ...]
-"""Which file it is, its size, and when it was changed."""
+"""Its size, and when its content and what is known of it were changed."""
 
 
 def state_of(found: os.stat_result) -> FileState:
-    """What tells a file from another, and from what it was before."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+    """What tells a file from another in its place, and from what it was before.
+
+    The number of a file would tell the same, but some network drives give it another one whenever it is opened.
+    """
+    return found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
 def changed(path: Path) -> InputError:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from turnwise.kernel.derived import Derived, When
+from turnwise.kernel.derived import Derived, Input, When
 from turnwise.kernel.metric import Metric
 from turnwise.kernel.selection import Selection
 from turnwise.report.derive import Rolled, derived_per_unit
@@ -80,13 +80,8 @@ class RunRows:
         found: Inputs = {}
         for wanted in derived.inputs:
             if wanted.metric in self._numbers:
-                number = self._numbers[wanted.metric]
-                apart = self._selection.metrics[number].apart
-                for output, variant in self._known(number):
-                    if output != wanted.output:
-                        continue
-                    own = wanted.variant == variant if wanted.variant else variant not in apart
-                    series = self._among(number, (output, variant), table) if own else None
+                for variant in self._variants(wanted):
+                    series = self._among(self._numbers[wanted.metric], (wanted.output, variant), table)
                     if series is not None:
                         found.setdefault("" if wanted.variant else variant, {})[wanted.label] = series
                 continue
@@ -99,16 +94,15 @@ class RunRows:
 
     def _has_rows(self, derived: Derived) -> bool:
         """Whether any input of a derived metric has a row anywhere."""
-        for wanted in derived.inputs:
-            if wanted.metric not in self._numbers:
-                return True  # a derived input has a row for each item, if only to say what it lacks
-            number = self._numbers[wanted.metric]
-            apart = self._selection.metrics[number].apart
-            for output, variant in self._known(number):
-                own = wanted.variant == variant if wanted.variant else variant not in apart
-                if output == wanted.output and own:
-                    return True
-        return False
+        # A derived input has a row for each item, if only to say what it lacks.
+        return any(wanted.metric not in self._numbers or self._variants(wanted) for wanted in derived.inputs)
+
+    def _variants(self, wanted: Input) -> list[str]:
+        """The variants of a measured input that have rows: the one it names, or those that are not kept apart."""
+        number = self._numbers[wanted.metric]
+        apart = self._selection.metrics[number].apart
+        stored = [variant for output, variant in self._known(number) if output == wanted.output]
+        return [one for one in stored if (one == wanted.variant if wanted.variant else one not in apart)]
 
     def _stored_series(self, number: int) -> list[tuple[str, str]]:
         stored = self._stored[self._selection.metrics[number].spec.full_name]

@@ -5,7 +5,6 @@ An executor also says how it stands: `workers` (how many are there now), `in_fli
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,6 +12,7 @@ from importlib import import_module
 from threading import Thread
 from typing import Any, Protocol
 
+from turnwise.kernel.cores import cores
 from turnwise.kernel.errors import UsageError, near_misses, shorten
 from turnwise.store.run import BatchRows
 
@@ -103,7 +103,7 @@ def is_address(engine: str) -> bool:
 def local_workers(engine: str, workers: int | None = None) -> int:
     """How many cores of this machine an engine may use."""
     name, _, number = engine.partition(":")
-    return 1 if name not in (PROCESSES, DASK) else int(number or 0) or workers or os.cpu_count() or 1
+    return 1 if name not in (PROCESSES, DASK) else int(number or 0) or workers or cores()
 
 
 def _count(engine: str, number: str, workers: int | None) -> int:

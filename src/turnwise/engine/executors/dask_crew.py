@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future
@@ -23,6 +22,7 @@ from turnwise.engine.executors.dask_greeting import CONNECT_S, reach, told
 from turnwise.engine.executors.dask_local import OwnCluster, quiet
 from turnwise.engine.executors.dask_worker import deliver, forget
 from turnwise.engine.executors.versions import Versions, differences, versions_here
+from turnwise.kernel.cores import cores
 from turnwise.kernel.errors import TurnwiseError
 
 LOOK_S = 2.0
@@ -59,7 +59,7 @@ class Crew:
     ) -> None:
         """`script`: workers of our own also need what the user's script defines."""
         self._wait_s, self.resources = wait_s, resources
-        self._count = count or (1 if address else os.cpu_count() or 1)
+        self._count = count or (1 if address else cores())
         self.token = uuid4().hex
         self._delivery: tuple[bytes, Versions, Versions, str | None] = (b"", {}, {}, None)
         self._looked = self._staffed = time.monotonic()

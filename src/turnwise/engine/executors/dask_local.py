@@ -23,6 +23,7 @@ from distributed import LocalCluster, Worker
 
 from turnwise.engine.executors.nursery import hire
 from turnwise.engine.executors.worker import prepare_process
+from turnwise.kernel.cores import cores
 
 NO_TRACE = logging.CRITICAL + 1
 LOOPBACK = "127.0.0.1"
@@ -73,7 +74,7 @@ class OwnCluster:
             self._processes.append(self._started())
 
     def _started(self) -> BaseProcess:
-        threads = max(1, (os.cpu_count() or 1) // self._count)
+        threads = max(1, cores() // self._count)
         arguments = self.address, self.folder, dict(os.environ), threads
         return hire(run_worker, arguments, "turnwise dask worker", script=self._script)
 

