@@ -16,13 +16,13 @@ from turnwise.judge.cassette import Answer, Call, Cassette
 from turnwise.judge.client import ChatClient, Unanswered
 from turnwise.judge.dialect import Dialect
 from turnwise.judge.gate import Closed, Gate
-from turnwise.judge.interrupts import interrupts_to
 from turnwise.judge.interview import first_call, next_step
 from turnwise.judge.limiter import Limiter, Ticket
 from turnwise.judge.records import Failure, Question, Verdict
 from turnwise.judge.settings import JudgeSettings
 from turnwise.judge.tally import Budget, Tally, guess_prompt, metered
 from turnwise.kernel.errors import TurnwiseError
+from turnwise.kernel.interrupts import interrupts_to
 
 GRACE_S = 5.0
 """How long what is under way is waited for when the asking ends early."""

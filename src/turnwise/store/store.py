@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, select, update
 from sqlalchemy.exc import OperationalError
 
 from turnwise.kernel.errors import StoreError, UsageError, near_misses
+from turnwise.kernel.interrupts import undisturbed
 from turnwise.kernel.jsontext import dumps, loads
 from turnwise.kernel.score import Score, Source
 from turnwise.store import schema
@@ -72,10 +73,16 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A write transaction: all of it is kept, or nothing."""
+        """A write transaction: all of it is kept, or nothing. Ctrl-C waits for its end.
+
+        SQLite would not let go of what is interrupted in the middle of a statement, and nobody could write any more,
+        not even that the run was interrupted.
+        """
         try:
-            with self.engine.connect().execution_options(turnwise_write=True) as connection, connection.begin():
-                yield connection
+            with self.engine.connect().execution_options(turnwise_write=True) as connection:
+                transaction = connection.begin()  # may have to wait for another writer
+                with undisturbed(), transaction:
+                    yield connection
         except OperationalError as error:
             raise unreachable(self.engine.url, error) from error
 

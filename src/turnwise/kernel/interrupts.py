@@ -29,3 +29,20 @@ def interrupts_to(first: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Ctrl-C waits until what is inside is done; the second one does not."""
+    pressed = False
+
+    def note() -> None:
+        nonlocal pressed
+        pressed = True
+
+    try:
+        with interrupts_to(note):
+            yield
+    finally:
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
