@@ -67,7 +67,8 @@ class AssistantSource:
     @property
     def input_fingerprint(self) -> str:
         """Everything that is read, and into how many batches it is cut."""
-        given = hashlib.sha256(repr((self.version, self._tally.given, len(self._portions))).encode())
+        # A version that is given fills in blank ones and changes no other: what the turns have is what counts.
+        given = hashlib.sha256(repr((sorted(self.versions), self._tally.given, len(self._portions))).encode())
         for order in (self._tally.sessions, self._tally.turns):
             given.update(order.tobytes())
         return given.hexdigest()[:12]

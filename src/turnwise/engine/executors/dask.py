@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
 from turnwise.engine.executors.chunks import pickled
-from turnwise.engine.executors.ledger import Counted, Ledger
+from turnwise.engine.executors.ledger import Counted, Ledger, handed_out
 from turnwise.engine.executors.nursery import needs_script
 from turnwise.engine.executors.versions import models_here, packages_of, versions_here
 from turnwise.kernel.errors import UsageError
@@ -69,7 +69,7 @@ class DaskExecutor(Counted):
                 while ledger.in_flight:
                     rows = tasks.collect(ledger)
                     tasks.occupy(ledger)  # before the rows are handed out: writing them takes a while
-                    yield from rows
+                    yield from handed_out(rows)
                 ledger.check_complete()
             finally:
                 crew.dismiss(tasks.in_flight)

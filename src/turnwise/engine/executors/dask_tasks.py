@@ -9,7 +9,6 @@ import pickle
 import time
 import warnings
 from asyncio import CancelledError
-from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
@@ -78,20 +77,18 @@ class Tasks:
         future.add_done_callback(lambda done: self._finished.put(done.key))
 
     def collect(self, ledger: Ledger) -> list[BatchRows]:
-        """Wait until something comes back, or is known to be lost; the rows of what is complete."""
+        """Wait until something comes back, or is known to be lost; the rows of what is complete with one task."""
         while True:
             if self._crew.since_look > self._patience():
                 self._crew.look()
                 if (lost := self._lost(ledger)) is not None:
                     return lost
             try:
-                keys = [self._finished.get(timeout=self._patience())]
+                key = self._finished.get(timeout=self._patience())
             except Empty:
                 continue
-            with suppress(Empty):
-                while True:
-                    keys.append(self._finished.get_nowait())
-            return [rows for key in keys if key in self._sent for rows in self._came_back(self._sent.pop(key), ledger)]
+            if key in self._sent:
+                return self._came_back(self._sent.pop(key), ledger)
 
     def _patience(self) -> float:
         """Seconds until the next look: soon after a trial has begun, then ever more seldom."""

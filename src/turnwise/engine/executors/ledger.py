@@ -8,7 +8,7 @@ errors, and the rest is measured.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -217,6 +217,13 @@ class Ledger:
         number, metric = self._work.metrics[task.metric]
         item = suspect.units[metric.spec.unit][task.first]
         return [measurement_row(number, out.name, item, None, failed(QUARANTINED)) for out in metric.spec.outputs]
+
+
+def handed_out(rows: list[BatchRows]) -> Iterator[BatchRows]:
+    """The rows of one batch after the other; those that were written are not held for the sake of the rest."""
+    rows.reverse()
+    while rows:
+        yield rows.pop()
 
 
 def _pieces(first: int, last: int) -> list[tuple[int, int]]:

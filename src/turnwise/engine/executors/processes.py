@@ -11,7 +11,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from turnwise.engine.executors.chunks import Measured, perform, pickled
-from turnwise.engine.executors.ledger import Counted, Ledger
+from turnwise.engine.executors.ledger import Counted, Ledger, handed_out
 from turnwise.engine.executors.member import Member
 from turnwise.kernel.cores import cores
 from turnwise.store.run import BatchRows
@@ -41,7 +41,7 @@ class ProcessExecutor(Counted):
             while team.busy:
                 rows = team.collect(ledger)
                 team.occupy(ledger)  # before the rows are handed out: writing them takes a while
-                yield from rows
+                yield from handed_out(rows)
             ledger.check_complete()
         finally:
             team.dismiss()
@@ -76,23 +76,23 @@ class Team:
         return self.members[-1]
 
     def collect(self, ledger: Ledger) -> list[BatchRows]:
-        """Wait until somebody is done, or dead; the rows of what is complete."""
-        watched = {one.connection: one for one in self.members} | {one.process.sentinel: one for one in self.members}
-        rows: list[BatchRows] = []
-        for member in {watched[one]: None for one in wait(list(watched))}:  # type: ignore[index]
-            rows += self._heard(member, ledger)
-        return rows
+        """Wait until somebody is done, or dead; the rows of what is complete with one task.
 
-    def _heard(self, member: Member, ledger: Ledger) -> list[BatchRows]:
-        rows: list[BatchRows] = []
+        What others have sent stays in their pipes: unpickled, it takes several times as much memory.
+        """
+        watched = {one.connection: one for one in self.members} | {one.process.sentinel: one for one in self.members}
+        member = watched[wait(list(watched))[0]]  # type: ignore[index]
+        self.members.remove(member)
+        self.members.append(member)  # the next time it is somebody else's turn
         alive = member.process.is_alive()  # asked first: what it sent before it died is still read
-        while (received := member.received()) is not None:
-            entry, outcome = received
-            if isinstance(outcome, BaseException):
-                raise outcome
-            assert isinstance(outcome, Measured)
-            rows += ledger.done(entry, outcome)
-        return rows if alive and not member.ended else [*rows, *self._lost(member, ledger)]
+        received = member.received()
+        if received is None:
+            return [] if alive and not member.ended else self._lost(member, ledger)
+        entry, outcome = received
+        if isinstance(outcome, BaseException):
+            raise outcome
+        assert isinstance(outcome, Measured)
+        return ledger.done(entry, outcome)
 
     def _lost(self, member: Member, ledger: Ledger) -> list[BatchRows]:
         """A dead worker: what it worked on is suspicious, what only waited is not."""
