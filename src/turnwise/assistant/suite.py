@@ -24,6 +24,7 @@ from turnwise.engine.executors import is_address, local_workers
 from turnwise.engine.options import PROFILES, RunOptions, engine_of
 from turnwise.engine.plan import DIAGNOSIS, Finding
 from turnwise.judge.metric import JUDGE
+from turnwise.kernel.filenames import absolute
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
@@ -47,11 +48,11 @@ class AssistantOptions(RunOptions):
     def _place(self, value: Path | str | list[dict[str, Any]]) -> str:
         if isinstance(value, list):
             return f"{len(value)} turns in memory"
-        return str(value.resolve()) if isinstance(value, Path) else _address(value)
+        return str(absolute(value)) if isinstance(value, Path) else _address(value)
 
     @field_serializer("patterns")
     def _absolute(self, value: Path | None) -> str | None:
-        return None if value is None else str(value.resolve())
+        return None if value is None else str(absolute(value))
 
 
 class AssistantSuite:
@@ -72,7 +73,7 @@ class AssistantSuite:
         chosen = {name.removeprefix(f"{self.name}/") for name in options.metrics or _COMPARING}
         compares = not chosen.isdisjoint(_COMPARING)
         embedding = find_embedding(options.embedding if compares else NONE)
-        turns = options.turns.resolve() if isinstance(options.turns, Path) else options.turns
+        turns = absolute(options.turns) if isinstance(options.turns, Path) else options.turns
         rows = open_rows(turns)
         findings = list(getattr(rows, "findings", ()))
         engine = engine_of(options)

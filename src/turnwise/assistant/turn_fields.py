@@ -9,7 +9,7 @@ from typing import Any
 from turnwise.assistant.records import Chunk, Turn
 from turnwise.assistant.scales import COMPOSITES, OBJECTIVE, SUBJECTIVE
 from turnwise.kernel.errors import InputError, near_misses, shorten
-from turnwise.kernel.jsontext import clean
+from turnwise.kernel.jsontext import clean, finite
 
 FIELDS = (
     *("session_id", "turn", "version", "tester", "query", "response", "chunks", "processing_time_ms"),
@@ -56,7 +56,7 @@ def is_dimension(name: str, value: Any) -> bool:
     """Whether a field without a meaning of its own can be sliced by."""
     if name in MEANT or value is None or value == "":
         return False
-    return not isinstance(value, list | dict) and len(str(value)) <= LONGEST_DIMENSION
+    return not isinstance(value, list | dict) and finite(value) and len(str(value)) <= LONGEST_DIMENSION
 
 
 def make_chunks(value: Any, where: str) -> tuple[Chunk, ...] | None:
@@ -106,8 +106,10 @@ def _named(value: Mapping[str, Any], names: Sequence[str]) -> str:
 def _session(row: Mapping[str, Any], where: str) -> str:
     found = _text(row, "session_id", where).strip()
     if not found:
-        remedy = near_misses("session_id", map(str, row)) or "every turn names its session"
-        raise InputError("session_id is missing", where=where, expected=_EXAMPLE, remedy=remedy)
+        blank = "session_id" in row
+        remedy = (None if blank else near_misses("session_id", map(str, row))) or "every turn names its session"
+        found_there = shorten(row["session_id"]) if blank else None
+        raise InputError("session_id is missing", where=where, found=found_there, expected=_EXAMPLE, remedy=remedy)
     return found
 
 

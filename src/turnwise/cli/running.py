@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from turnwise.cli.console import print_json, print_table, program, say, standing_bar
+from turnwise.kernel.errors import UsageError
 
 MOST_NAMED = 20
 """Files that are named when they are written; the rest are counted."""
@@ -31,6 +32,8 @@ def run_room(
     from turnwise.store.store import Store
 
     suite = get_suite(room)
+    if resume is not None and not resume.strip():
+        raise UsageError("--resume names no run", expected="the id of a run", remedy="turnwise runs lists them")
     options = _resumed(suite, db, resume, values) if resume else parse_options(suite, values, where)
     try:
         prepared = prepare(suite, options)

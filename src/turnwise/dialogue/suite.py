@@ -23,6 +23,7 @@ from turnwise.dialogue.tables import load_actions, load_policy, load_transfer
 from turnwise.engine.options import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError
+from turnwise.kernel.filenames import absolute
 from turnwise.kernel.signature import digest
 from turnwise.store.run import Run
 from turnwise.store.store import Store
@@ -49,13 +50,13 @@ class DialogueOptions(RunOptions):
 
     @field_serializer("database", "booked_domains", "policy", "transferable", "actions")
     def _absolute(self, value: Path | None) -> str | None:
-        return None if value is None else str(value.resolve())
+        return None if value is None else str(absolute(value))
 
     @field_serializer("references", "predictions")
     def _place(self, value: Path | list[dict[str, Any]] | None) -> str | None:
         if isinstance(value, list):
             return f"{len(value)} exchanges in memory"
-        return None if value is None else str(value.resolve())
+        return None if value is None else str(absolute(value))
 
 
 class DialogueSuite:
@@ -82,7 +83,7 @@ class DialogueSuite:
             load_policy(options.policy),
             load_transfer(options.transferable),
             load_actions(options.actions),
-            None if options.database is None else load_database(options.database.resolve()),
+            None if options.database is None else load_database(absolute(options.database)),
         )
         return DialogueSource(
             references,

@@ -27,6 +27,7 @@ from turnwise.engine.options import PROFILES, RunOptions
 from turnwise.engine.plan import Finding
 from turnwise.judge.metric import JUDGE
 from turnwise.kernel.errors import UsageError
+from turnwise.kernel.filenames import absolute
 from turnwise.kernel.metric import SPEC
 from turnwise.store.run import Run
 from turnwise.store.store import Store
@@ -54,13 +55,13 @@ class DuplexOptions(RunOptions):
 
     @field_serializer("scores", "files")
     def _absolute(self, value: Path | None) -> str | None:
-        return None if value is None else str(value.resolve())
+        return None if value is None else str(absolute(value))
 
     @field_serializer("recordings")
     def _place(self, value: Path | list[dict[str, Any]] | None) -> str | None:
         if isinstance(value, list):
             return f"{len(value)} conversations in memory"
-        return None if value is None else str(value.resolve())
+        return None if value is None else str(absolute(value))
 
     @model_validator(mode="after")
     def _settle(self) -> DuplexOptions:
@@ -100,14 +101,14 @@ class DuplexSuite:
     def load(self, options: DuplexOptions) -> Source:
         """The cases of files, or the conversations of recordings."""
         if options.scores is not None:
-            return load_scores(options.scores.resolve(), allow_missing=options.allow_missing)
+            return load_scores(absolute(options.scores), allow_missing=options.allow_missing)
         if options.files is not None:
             return load_files(
-                options.files.resolve(), allow_missing=options.allow_missing, rounded=options.profile == SPEC
+                absolute(options.files), allow_missing=options.allow_missing, rounded=options.profile == SPEC
             )
         given = options.recordings
         assert given is not None
-        conversations = read_conversations(given.resolve() if isinstance(given, Path) else given, options.format)
+        conversations = read_conversations(absolute(given) if isinstance(given, Path) else given, options.format)
         source = HeardSource(conversations, Ear(voice_named(options.detector)), options.judged)
         if options.sensitivity and not source.with_audio:
             raise UsageError(

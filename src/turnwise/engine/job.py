@@ -188,8 +188,9 @@ def _twin(other: Run) -> Finding:
 def _write_files(
     suite: Suite, store: Store, run: Run, source: Source, results: list[dict[str, Any]], folder: Path
 ) -> list[Path]:
-    files = [write_json(folder / "summary.json", summary_object(run, results))]
-    files += suite.write_files(store, run, source, folder)
+    others = suite.write_files(store, run, source, folder)
+    # Last: it says that the run has finished.
+    files = [write_json(folder / "summary.json", summary_object(run, results)), *others]
     store.add_artifacts(run, describe_files(folder, files))
     return files
 

@@ -14,6 +14,7 @@ from turnwise.kernel.jsontext import JSONDecodeError, loads
 
 BLOCK = 4 << 20
 """Bytes of a block, and the rest of its last line."""
+NOT_JSON = "write the file with a JSON library; NaN and Infinity are not JSON"
 
 
 class Block(NamedTuple):
@@ -60,14 +61,27 @@ class JsonLines(RowFile):
             try:
                 row = loads(text)
             except JSONDecodeError as error:
-                raise InputError(
-                    "the line is not JSON",
-                    where=f"{where}, column {error.colno}",
-                    found=shorten(text.strip()),
-                    expected=f"one JSON object per line, e.g. {self._example}",
-                ) from error
+                raise not_json(error, text, where, f"one JSON object per line, e.g. {self._example}") from error
             if not isinstance(row, dict):
                 raise InputError(
                     "the line is not a JSON object", where=where, found=shorten(row), expected="an object per line"
                 )
             yield lines.start, lines.number, row
+
+
+def not_json(error: JSONDecodeError, text: str, where: str, expected: str) -> InputError:
+    """The error for a line that is not JSON."""
+    column = min(error.pos, len(text.rstrip())) + 1
+    return InputError(
+        "the line is not JSON",
+        where=f"{where}, column {column}",
+        found=said_at(error, text),
+        expected=expected,
+        remedy=NOT_JSON,
+    )
+
+
+def said_at(error: JSONDecodeError, text: str) -> str:
+    """What the parser says, and what stands there."""
+    rest = text[error.pos :].strip()
+    return f"{error.msg}, at {shorten(rest[:40])}" if rest else f"{error.msg}, behind {shorten(text.strip()[-40:])}"

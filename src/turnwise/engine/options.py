@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError, field_validator
 
+from turnwise.engine.executors import INLINE, make_executor
 from turnwise.engine.suite import Suite
 from turnwise.judge.options import MAY_CHANGE, JudgeOptions
 from turnwise.kernel.errors import UsageError, near_misses
@@ -105,7 +106,23 @@ def parse_options(suite: Suite, values: Mapping[str, Any], where: str | None = N
         remedy = near_misses(options.profile, suite.profiles) or None
         expected = " or ".join(suite.profiles)
         raise UsageError(f"unknown profile {options.profile!r}", where=where, expected=expected, remedy=remedy)
+    _check_engine(options, where)
     return options
+
+
+def _check_engine(options: RunOptions, where: str | None) -> None:
+    """An engine that is none is found before anything is measured, also in the last run of a suite file."""
+    engine, executor = options.engine, options.executor
+    try:
+        if engine is not None and executor not in (INLINE, engine):
+            raise UsageError(f"engine {engine!r} and executor {executor!r} contradict each other")
+        make_executor(*engine_of(options))
+    except UsageError as error:
+        raise error if error.where or where is None else _placed(error, where) from None
+
+
+def _placed(error: UsageError, where: str) -> UsageError:
+    return UsageError(error.what, where=where, found=error.found, expected=error.expected, remedy=error.remedy)
 
 
 def _usage_error(suite: Suite, error: ValidationError, where: str | None) -> UsageError:

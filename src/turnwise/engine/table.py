@@ -64,6 +64,14 @@ class Table(RowFile):
                 return
             if not cells:  # a blank line
                 continue
+            if cells[0].startswith("\ufeff"):
+                raise InputError(
+                    "a byte order mark stands in the middle of the table",
+                    where=f"{self.path}, line {number}",
+                    found=shorten(cells[0]),
+                    expected="at most one, at the beginning of the file",
+                    remedy="take it out; it is what joining two files leaves behind, often with a second header",
+                )
             if len(cells) != len(self.columns):
                 raise InputError(
                     "the row does not fit the header",

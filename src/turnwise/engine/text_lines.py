@@ -44,8 +44,17 @@ def decoded(data: bytes, where: str) -> str:
             where=f"{where}, byte {error.start + 1}",
             found=shorten(data[max(0, error.start - 10) : error.start + 10]),
             expected="UTF-8",
-            remedy="save the file as UTF-8, e.g. iconv -f latin1 -t utf-8",
+            remedy=_remedy(data),
         ) from error
+
+
+def _remedy(data: bytes) -> str:
+    """What to do about bytes that are not UTF-8, by how they begin."""
+    if data.startswith(b"\x1f\x8b"):
+        return "it is compressed: unpack it first, e.g. with gunzip"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "it is UTF-16: save it as UTF-8, e.g. iconv -f utf-16 -t utf-8"
+    return "save the file as UTF-8, e.g. iconv -f latin1 -t utf-8"
 
 
 def opened(path: Path) -> IO[bytes]:

@@ -20,6 +20,7 @@ from turnwise.interpreting.instance_source import InstanceSource
 from turnwise.interpreting.lanes import draw_text
 from turnwise.interpreting.load import CaptureSource, load
 from turnwise.interpreting.records import CAPTURE, KIND, LANGUAGE, PAIR, PARTICIPANT, SCENARIO, TURN
+from turnwise.kernel.filenames import absolute
 from turnwise.store.run import Run
 from turnwise.store.store import Store
 
@@ -37,8 +38,8 @@ class InterpretingOptions(RunOptions):
     @field_serializer("captures", "scenarios")
     def _absolute(self, value: Path | list[Path] | None) -> str | list[str] | None:
         if isinstance(value, list):
-            return [str(path.resolve()) for path in value]
-        return None if value is None else str(value.resolve())
+            return [str(absolute(path)) for path in value]
+        return None if value is None else str(absolute(value))
 
 
 class InterpretingSuite:
@@ -55,10 +56,10 @@ class InterpretingSuite:
 
     def load(self, options: InterpretingOptions) -> CaptureSource | InstanceSource:
         """Captures, or the instances of a log. Metrics that are named are measured on every capture."""
-        scenarios = options.scenarios.resolve() if options.scenarios else None
+        scenarios = absolute(options.scenarios) if options.scenarios else None
         given = options.captures if isinstance(options.captures, list) else [options.captures]
         return load(
-            [path.resolve() for path in given],
+            [absolute(path) for path in given],
             scenarios,
             wants_all=options.metrics is not None,
             sent_whole=is_address(engine_of(options)[0]),

@@ -7,6 +7,7 @@ cannot be read; a value that is one is refused long before it is written.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import orjson
@@ -38,6 +39,11 @@ def dumps_vectors(vectors: Sequence[Sequence[float]]) -> list[str]:
     if not vectors:
         return []
     return [f"[{inner}]" for inner in dumps(vectors)[2:-2].split("],[")]
+
+
+def finite(value: Any) -> bool:
+    """Whether JSON can hold a value that may be a number: anything but NaN and infinity."""
+    return not isinstance(value, float) or isfinite(value)
 
 
 def dumps_clean(value: Any) -> str:

@@ -33,6 +33,8 @@ _CREATE_LOCK = 7_231_877  # any constant: the advisory lock under which PostgreS
 
 def database_url(db: str | None) -> URL:
     """The URL of `--db`: nothing (the user's data directory), a path, or a `postgresql://` URL."""
+    if db is not None and not db.strip():
+        raise UsageError("--db names no database", found=repr(db), expected=_EXPECTED)
     db = db or os.environ.get("TURNWISE_DB") or str(default_path())
     if db == MEMORY:
         return URL.create("sqlite")
@@ -107,6 +109,13 @@ def unreachable(url: URL, error: Exception) -> StoreError:
     """The error for a database that does not answer, or not in time."""
     reason = str(getattr(error, "orig", None) or error).strip().splitlines()[0]
     busy = "locked" in reason
+    if "disk is full" in reason or "No space left" in reason:
+        return StoreError(
+            "there is no room for the database",
+            where=describe(url),
+            found=reason,
+            remedy="make room, or choose another place with --db",
+        )
     return StoreError(
         "the database is busy" if busy else "the database cannot be opened",
         where=describe(url),

@@ -18,6 +18,7 @@ from turnwise.engine.executors import local_workers
 from turnwise.engine.options import PROFILES, RunOptions, engine_of
 from turnwise.engine.plan import Finding
 from turnwise.kernel.errors import UsageError, near_misses
+from turnwise.kernel.filenames import absolute
 from turnwise.kernel.metric import SPEC
 from turnwise.kernel.registry import REGISTRY
 from turnwise.neural.device import DEVICES, resolve_device
@@ -94,17 +95,17 @@ class TranslationOptions(RunOptions):
 
     @field_serializer("data_dir", "hypotheses", "sources", "output_dir")
     def _absolute(self, value: Path | None) -> str | None:
-        return None if value is None else str(value.resolve())
+        return None if value is None else str(absolute(value))
 
     @field_serializer("references")
     def _all_absolute(self, value: list[Path]) -> list[str]:
-        return [str(path.resolve()) for path in value]
+        return [str(absolute(path)) for path in value]
 
     @field_serializer("data")
     def _place(self, value: Path | list[dict[str, Any]] | None) -> str | None:
         if isinstance(value, list):
             return f"{len(value)} samples in memory"
-        return None if value is None else str(value.resolve())
+        return None if value is None else str(absolute(value))
 
     @model_validator(mode="after")
     def _settle(self) -> TranslationOptions:
@@ -118,7 +119,7 @@ class TranslationOptions(RunOptions):
             resolve_device(self.device)  # a graphics card that is not there is said before anything runs
         if self.output_dir is not None or self.execution_id is not None:
             folder = self._execution_folder()
-            if self.out is not None and self.out.resolve() != folder.resolve():
+            if self.out is not None and absolute(self.out) != absolute(folder):
                 raise UsageError(
                     "--out and --output-dir name two folders",
                     found=f"{self.out} and {folder}",
@@ -232,12 +233,12 @@ class TranslationSuite:
 
 def _samples(options: TranslationOptions) -> Samples:
     if options.data is not None:
-        data = options.data.resolve() if isinstance(options.data, Path) else options.data
+        data = absolute(options.data) if isinstance(options.data, Path) else options.data
         return DataSamples(data, options.column, options.language)
     if options.hypotheses is not None:
         language = options.language[0] if options.language else None
         return LineSamples(options.hypotheses, options.references, options.sources, language)
-    folder = (options.data_dir or Path()).resolve()
+    folder = absolute(options.data_dir or Path())
     if options.mode == GroundTruthSamples.mode:
         return GroundTruthSamples(folder, options.language, options.type)
     return PredictionSamples(folder, options.language, options.nmt_model, options.tts_model)

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from turnwise.dialogue.formats.facts import FactTable, IdTable, facts_of
 from turnwise.dialogue.formats.fields import SEE_FIELDS
 from turnwise.dialogue.records import CONTENT, Exchange, item_id
+from turnwise.engine.json_lines import NOT_JSON, said_at
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
 
@@ -276,13 +277,12 @@ def broken_json(error: JSONDecodeError, where: str, data: bytes, line: int = 0) 
         remedy = "the file was probably cut off when it was written or copied: write it again"
         what = "the file ends in the middle of a JSON value"
         return InputError(what, where=place, found=error.msg, expected="a whole JSON value", remedy=remedy)
-    around = shorten(text[error.pos : error.pos + 40])
     return InputError(
         "this is not JSON",
         where=place,
-        found=f"{error.msg}, at {around}",
+        found=said_at(error, text),
         expected="a JSON value, UTF-8",
-        remedy="write the file with a JSON library; NaN and Infinity are not JSON",
+        remedy=NOT_JSON,
     )
 
 

@@ -19,6 +19,7 @@ from turnwise.dialogue.formats.fields import (
 )
 from turnwise.dialogue.records import ACTIONS, OPERATIONS, Exchange
 from turnwise.kernel.errors import InputError, near_misses, shorten
+from turnwise.kernel.jsontext import finite
 
 KNOWN = {
     "dialogue_id",
@@ -177,10 +178,11 @@ def _metadata(raw: dict[str, Any], where: str, notes: Counter[str] | None) -> di
     if raw.keys() <= KNOWN and all(type(value) is str for value in given.values()):
         return given  # the usual case, quickly
     others = {name: value for name, value in raw.items() if name not in KNOWN}
-    scalars = {name: value for name, value in {**given, **others}.items() if isinstance(value, str | int | float)}
+    both = {**given, **others}
+    scalars = {name: value for name, value in both.items() if isinstance(value, str | int | float) and finite(value)}
     if notes is not None:
         for name in (name for name in others if name in scalars):
             notes[f"column {name!r} is not a field of an exchange; it is kept as metadata to slice by"] += 1
-        for name in (name for name in {**given, **others} if name not in scalars):
-            notes[f"column {name!r} is left out: it is not text or a number"] += 1
+        for name in (name for name in both if name not in scalars):
+            notes[f"column {name!r} is left out: it is not text or a finite number"] += 1
     return {name: str(value) for name, value in scalars.items()}

@@ -16,6 +16,8 @@ from turnwise.dialogue.formats.facts import Facts
 from turnwise.dialogue.formats.fields import SEE_FIELDS
 from turnwise.dialogue.formats.streamed import StreamedDialogues, Stretch, check_turn
 from turnwise.dialogue.records import Exchange
+from turnwise.engine.json_lines import not_json
+from turnwise.engine.text_lines import decoded
 from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import JSONDecodeError, dumps, loads
 from turnwise.kernel.unchanged import changed, state_of
@@ -72,6 +74,9 @@ class JsonlDialogues(StreamedDialogues):
         try:
             raw = loads(line.removeprefix(BOM) if number == 1 else line)
         except JSONDecodeError as error:
+            if line.endswith(b"\n"):  # not the last line: nothing was cut off behind it
+                text = decoded(line.rstrip(b"\r\n"), self.where(number))
+                raise not_json(error, text, self.where(number), "one JSON object per line") from error
             raise broken_json(error, str(self.path), line, number - 1) from error
         return exchange_from(raw, self.where(number), self._names, notes)
 

@@ -212,7 +212,7 @@ class Crew:
         failed = {address: answer for address, answer in found.items() if isinstance(answer, Exception)}
         for address, answer in failed.items():
             if address not in self.refused and not isinstance(answer, OSError):  # one that has gone is no trouble
-                raise untaken(self.address, answer)
+                raise untaken(self.address, f"{type(answer).__name__}: {answer}")
         return set(found) - set(failed)
 
     def _ask(self, workers: Sequence[str], function: Callable[..., Any], *arguments: Any) -> dict[str, Any]:
@@ -247,6 +247,8 @@ class Crew:
 
     def refuse(self, address: str, reasons: list[str]) -> None:
         """A worker says itself that it may not take part."""
+        if self._cluster is not None:
+            raise untaken(self.address, "; ".join(reasons))
         self._refused(address, reasons)
         if not self.workers:
             raise self._nobody()
@@ -268,7 +270,7 @@ class Crew:
         with self.or_gone():
             self._check(list(self.workers))
         if not (self.refused.keys() - before or (anywhere and self._ever_refused)):
-            raise untaken(self.address, error) from error
+            raise untaken(self.address, f"{type(error).__name__}: {error}") from error
         if not self.workers and self.refused:
             raise self._nobody()
 

@@ -18,12 +18,12 @@ def scheduler_gone(address: str, silent_s: float | None = None) -> TurnwiseError
     )
 
 
-def untaken(address: str, error: BaseException) -> TurnwiseError:
+def untaken(address: str, reason: str) -> TurnwiseError:
     """A task could not even begin."""
     return TurnwiseError(
         "a worker could not take its task",
         where=address,
-        found=f"{type(error).__name__}: {error}",
+        found=reason,
         expected="metrics of a module that workers can import",
         remedy="move there what a notebook or a script defines, and look into the logs of the workers",
     )
@@ -45,9 +45,9 @@ def all_refused(refused: Mapping[str, Sequence[str]]) -> TurnwiseError:
     """No worker computes with what the driver computes with; by address, what differs."""
     address, reasons = next(iter(refused.items()))
     return TurnwiseError(
-        "no worker of the cluster computes with the same versions",
+        "no worker of the cluster computes with the same versions and metrics",
         where=address + (f" and {len(refused) - 1} more" if len(refused) > 1 else ""),
         found="; ".join(reasons),
         expected="the versions of this machine on every worker",
-        remedy="install the same environment there",
+        remedy="install the same environment there, plug-ins included",
     )

@@ -93,8 +93,11 @@ def _opened(token: str) -> Any:
             own = delivery.versions
             reasons = differences(own, versions_here(name for name in own if name not in ("python", "turnwise")))
             if not reasons:
-                work = pickle.loads(delivery.work)  # noqa: S301  (our own driver sent it)
-                reasons = differences(delivery.models, models_here(_metrics(work)))
+                try:
+                    work = pickle.loads(delivery.work)  # noqa: S301  (our own driver sent it)
+                    reasons = differences(delivery.models, models_here(_metrics(work)))
+                except Exception as error:  # a module that is not there, for one
+                    reasons = [f"it cannot load the metrics of this run ({type(error).__name__}: {error})"]
             _OPENED[token] = Refusal(delivery.address, reasons) if reasons else work
         return _OPENED[token]
 

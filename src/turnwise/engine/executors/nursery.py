@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.process import BaseProcess
@@ -16,6 +17,8 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 from typing import Any
+
+from turnwise.kernel.errors import TurnwiseError
 
 MAIN = "__main__"
 METHOD = "forkserver" if hasattr(os, "fork") and sys.platform != "darwin" else "spawn"
@@ -32,7 +35,15 @@ def warm(modules: Sequence[str]) -> None:
 
         # Modules by name, and not the user's script, which is on the list where nothing else is.
         multiprocessing.set_forkserver_preload([_PRELOAD, *modules, _PRELOADED])
-        forkserver.ensure_running()
+        try:
+            forkserver.ensure_running()
+        except OSError as error:  # its socket is a file there, and the name of a socket is short
+            raise TurnwiseError(
+                "worker processes cannot be started",
+                where=tempfile.gettempdir(),
+                found=error.strerror or str(error),
+                remedy="set TMPDIR to a folder that can be written to, with a name of less than 80 characters",
+            ) from error
 
 
 def hire(target: Any, arguments: tuple[Any, ...], name: str, *, script: bool = False) -> BaseProcess:

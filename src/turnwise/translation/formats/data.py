@@ -17,7 +17,7 @@ from turnwise.engine.rows import HeldRows, RowFile
 from turnwise.engine.table import Table
 from turnwise.engine.text_lines import opened
 from turnwise.kernel.errors import InputError, UsageError, near_misses, shorten
-from turnwise.kernel.jsontext import clean
+from turnwise.kernel.jsontext import clean, finite
 from turnwise.translation.formats.base import Order, Seen, comes_twice, language_matches
 from turnwise.translation.languages import language_name, short_code
 from turnwise.translation.records import AUDIO, OPERATIONS, Sample
@@ -170,7 +170,7 @@ class DataSamples:
         for name, value in row.items():
             if name in used or _MORE_REFERENCES.match(name) or value is None or value == "":
                 continue
-            if isinstance(value, list | dict) or len(str(value)) > LONGEST_DIMENSION:
+            if isinstance(value, list | dict) or not finite(value) or len(str(value)) > LONGEST_DIMENSION:
                 if note:
                     self._notes[
                         f"values in the column {name!r} that cannot be sliced by (long, or no text), left out"
