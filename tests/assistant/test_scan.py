@@ -11,8 +11,12 @@ import pytest
 from turnwise.assistant.load import AssistantSource
 from turnwise.assistant.profile import built_in
 from turnwise.assistant.read import open_rows
+from turnwise.assistant.suite import SUITE
 from turnwise.engine import json_lines
-from turnwise.kernel.errors import InputError
+from turnwise.engine.job import run_job
+from turnwise.engine.options import parse_options, stored_options
+from turnwise.kernel.errors import InputError, TurnwiseError
+from turnwise.store.store import Store
 
 
 def turn(number: int, **others: Any) -> dict[str, Any]:
@@ -70,3 +74,38 @@ def test_the_first_mistake_in_the_file_is_named(tmp_path: Path, workers: int, mo
     with pytest.raises(InputError, match="response is not a text") as caught:
         loaded(path, workers)
     assert caught.value.where == f"{path}, line 4"
+
+
+def test_a_version_that_all_turns_have_may_be_named_when_the_run_goes_on(tmp_path: Path) -> None:
+    """A run takes it from the turns and keeps it; what is read is the same."""
+    path = written(tmp_path, [turn(n, version="v1") for n in range(6)])
+    source = AssistantSource(open_rows(path), built_in("hr"), version="v1")
+    assert source.input_fingerprint == loaded(path, 1).input_fingerprint
+    blank = written(tmp_path, [turn(n) for n in range(6)])
+    filled = AssistantSource(open_rows(blank), built_in("hr"), version="v1")
+    assert filled.input_fingerprint != loaded(blank, 1).input_fingerprint
+
+
+@pytest.mark.parametrize("given", [{}, {"version": "v1"}])
+def test_a_run_of_one_version_goes_on(tmp_path: Path, given: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed")
+    from turnwise.engine.executors import dask_greeting
+
+    monkeypatch.setattr(dask_greeting, "CONNECT_S", 1.0)
+    path, store = written(tmp_path, [turn(n, version="v1") for n in range(6)]), Store(str(tmp_path / "runs.sqlite"))
+    options = parse_options(SUITE, {"turns": path, "metrics": ["response_length_appropriate"]})
+    with pytest.raises(TurnwiseError, match="no scheduler answers"):
+        run_job(SUITE, options.model_copy(update={"engine": "tcp://127.0.0.1:9"}), store=store)
+    run = store.run("latest")
+    again = stored_options(SUITE, store, run.id, {"engine": "inline", **given})
+    resumed = run_job(SUITE, again, store=store, resume=run.id)
+    assert (resumed.run.status, store.count_items(resumed.run)) == ("finished", 6)
+    store.close()
+
+
+def test_what_is_no_number_is_nothing_to_slice_by() -> None:
+    rows = [turn(n, site=site) for n, site in enumerate((1.5, float("nan"), float("inf")))]
+    source = AssistantSource(open_rows(rows), built_in("hr"))
+    (batch,) = source.batches()
+    assert [one.unit.dimensions.get("site") for one in batch.turns] == ["1.5", None, None]
+    assert [finding.count for finding in source.findings if "'site'" in finding.message] == [2]

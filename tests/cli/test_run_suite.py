@@ -146,7 +146,10 @@ def test_an_option_on_the_command_line_wins(cli: Cli, folder: Path, tmp_path: Pa
         ({"runs": [{**ENTRY, "profile": "specs"}]}, ["runs[0]", "did you mean spec?"]),
         ({"runs": [{**ENTRY, "normaliser": "multiwoz-v2"}]}, ["did you mean multiwoz-v1?"]),
         ({"runs": [{**ENTRY, "references": "nothing.jsonl"}]}, ["nothing.jsonl cannot be read"]),
-        ({"runs": [{**ENTRY, "executor": "cluster"}]}, ["no engine 'cluster'", "inline or processes"]),
+        ({"runs": [{**ENTRY, "executor": "cluster"}]}, ["runs[0]", "no engine 'cluster'", "inline or processes"]),
+        ({"runs": [ENTRY, {**ENTRY, "engine": "dask:abc"}]}, ["runs[1]", "'dask:abc' does not say how many"]),
+        ({"runs": [ENTRY, {**ENTRY, "engine": "processes:2", "workers": 3}]}, ["runs[1]", "contradict"]),
+        ({"runs": [{**ENTRY, "engine": "inline", "executor": "dask"}]}, ["runs[0]", "contradict"]),
     ],
 )
 def test_what_is_wrong_is_named(cli: Cli, folder: Path, content: Any, words: list[str]) -> None:

@@ -58,6 +58,8 @@ def test_version(cli: Cli) -> None:
         (("run", "dialogue", *EXAMPLE[2:]), ["'references' is missing", "turnwise run dialogue --help"]),
         (("run", "dialogue", *EXAMPLE[:2]), ["'predictions' is missing"]),
         (("run", "dialogue", *EXAMPLE, "--metrics"), ["--metrics"]),
+        (("run", "dialogue", *EXAMPLE, "--db", ""), ["--db names no database"]),
+        (("run", "dialogue", "--resume", " "), ["--resume names no run", "turnwise runs"]),
         (("run", "dialogue", *EXAMPLE, "--metrics", "slot_acuracy"), ["did you mean slot_accuracy"]),
         (("run", "dialogue", *EXAMPLE, "--metrics", "duplex/slot_accuracy"), ["duplex"]),
         (("run", "dialogue", *EXAMPLE, "--profile", "specs"), ["did you mean spec?", "turnwise or spec"]),

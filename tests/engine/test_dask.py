@@ -133,6 +133,38 @@ def test_a_worker_of_another_version_is_refused_with_the_reason(site: Site, mark
     assert error.value.found == f"numpy 0.0.1 instead of {np.__version__}"
 
 
+def test_a_worker_without_the_plug_in_is_left_out(
+    site: Site, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = tmp_path / "plug-in"
+    folder.mkdir()
+    (folder / "plugged_metric.py").write_text("from faulty import Halved\n\n\nclass Plugged(Halved):\n    pass\n")
+    monkeypatch.syspath_prepend(folder)
+    import plugged_metric  # type: ignore[import-not-found]
+
+    site.worker("--name", "with", path=folder)
+    site.worker("--name", "without")
+    work = workload(marks, plugged_metric.Plugged)
+    rows = in_order(make_executor(site.address, 2).map(work, batches(30)))
+    assert rows == list(InlineExecutor().map(work, batches(30)))
+    warnings = {record.message.partition("is not used: ")[2] for record in caplog.records}
+    expected = "it cannot load the metrics of this run (ModuleNotFoundError: No module named 'plugged_metric')"
+    assert warnings <= {expected}  # if it got a task before the other had done them all
+
+
+def test_no_worker_has_the_plug_in(site: Site, tmp_path: Path, marks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "plug-in"
+    folder.mkdir()
+    (folder / "plugged_alone.py").write_text("from faulty import Halved\n\n\nclass Plugged(Halved):\n    pass\n")
+    monkeypatch.syspath_prepend(folder)
+    import plugged_alone  # type: ignore[import-not-found]
+
+    site.worker()
+    with pytest.raises(TurnwiseError, match="no worker of the cluster computes with the same versions") as error:
+        list(make_executor(site.address).map(workload(marks, plugged_alone.Plugged), batches(3)))
+    assert "No module named 'plugged_alone'" in str(error.value.found)
+
+
 def test_a_worker_that_differs_is_left_out_whenever_it_joins(
     site: Site, marks: Path, another_numpy: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -249,3 +249,13 @@ def test_a_cell_that_looks_like_a_list_is_a_text_and_noted(tmp_path: Path) -> No
     samples = DataSamples(path)
     assert [sample.references for sample in samples.read(range(4))] == [(row[1],) for row in rows[1:]]
     assert [(f.message.split(",")[0], f.count) for f in samples.findings] == [("references that look like a list", 2)]
+
+
+def test_what_is_no_number_is_nothing_to_slice_by() -> None:
+    rows = [{"id": str(n), "hypothesis": "a", "reference": "a", "site": site} for n, site in enumerate((1.5, NAN, INF))]
+    samples = DataSamples(rows)
+    assert [sample.metadata for sample in samples.read(range(3))] == [{"site": "1.5"}, {}, {}]
+    assert [finding.count for finding in samples.findings if "'site'" in finding.message] == [2]
+
+
+NAN, INF = float("nan"), float("inf")
