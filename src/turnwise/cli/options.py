@@ -58,7 +58,10 @@ Engine = Annotated[
 ExecutorName = Annotated[
     str | None, typer.Option("--executor", metavar="NAME", hidden=True, help="The older word for --engine.")
 ]
-Workers = Annotated[int | None, typer.Option("--workers", min=1, hidden=True, help="Workers of the engine.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", metavar="N", min=1, help="Workers of the engine; with an address, how many to wait for."),
+]
 Judge = Annotated[
     list[Path] | None,
     typer.Option("--judge", metavar="RUBRIC.YAML", help="A rubric of your own becomes a metric; repeat for more."),
