@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -237,3 +238,28 @@ def test_a_finished_run_is_not_resumed(store: Store, data: dict[str, Path]) -> N
         stored_options(SUITE, store, run.id, {})
     with pytest.raises(UsageError, match="there is no run 'x'"):
         stored_options(SUITE, store, "x", {})
+
+
+@pytest.mark.parametrize("engine", ["inline", "processes:2", "dask:2"])
+def test_workers_end_at_once_when_their_rows_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    """Also while somebody holds the error, and with it everything that was being done."""
+    if engine.startswith("dask"):
+        pytest.importorskip("distributed")
+    store = Store(str(tmp_path / "runs.sqlite"))
+
+    def full(*_: Any) -> None:
+        working.append(len(multiprocessing.active_children()))
+        raise TurnwiseError("there is no room for the database")
+
+    working: list[int] = []
+    monkeypatch.setattr(Store, "write_batch", full)
+    folder = Path(__file__).parents[2] / "examples" / "dialogue"
+    paths = {name: folder / f"{name}.jsonl" for name in ("references", "predictions")}
+    before = len(multiprocessing.active_children())
+    with pytest.raises(TurnwiseError, match="no room"):
+        run_job(SUITE, parsed(**paths, engine=engine), store=store)
+    assert (working[0] > before) == (engine != "inline")
+    assert len(multiprocessing.active_children()) == before
+    store.close()

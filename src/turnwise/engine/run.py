@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -101,11 +101,13 @@ def carry_out(
     measured = store.count_items(run, source.unit)
     tell(Standing(MEASURING, measured, source.n_items))
     batches = source.batches(done)
-    for rows in executor.map(work, answered(asking, batches, judge) if judge and asking else batches):
-        store.write_batch(run, rows)
-        measured += sum(item[KIND] == source.unit for item in rows.items)
-        busy = executor.in_flight, executor.workers, executor.chunks_done
-        tell(Standing(MEASURING, measured, source.n_items, *busy))
+    # Whatever happens while rows are written, workers end now and not when somebody collects the garbage.
+    with closing(executor.map(work, answered(asking, batches, judge) if judge and asking else batches)) as found:
+        for rows in found:
+            store.write_batch(run, rows)
+            measured += sum(item[KIND] == source.unit for item in rows.items)
+            busy = executor.in_flight, executor.workers, executor.chunks_done
+            tell(Standing(MEASURING, measured, source.n_items, *busy))
 
 
 class Interrupted(TurnwiseError):

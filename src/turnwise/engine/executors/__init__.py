@@ -6,7 +6,7 @@ An executor also says how it stands: `workers` (how many are there now), `in_fli
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from threading import Thread
@@ -42,8 +42,8 @@ class Executor(Protocol):
         """Chunks that came back."""
         ...
 
-    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
-        """The rows of each batch."""
+    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Generator[BatchRows]:
+        """The rows of each batch. Closing it ends the workers."""
         ...
 
 

@@ -6,7 +6,7 @@ the ledger's business, as with processes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -45,7 +45,7 @@ class DaskExecutor(Counted):
         """Workers that may not take part, by address, with what differs."""
         return dict(self._crew.refused) if self._crew else {}
 
-    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
+    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Generator[BatchRows]:
         """The rows of each batch, as they are ready."""
         import_extra("distributed", "cluster", "the engine dask")
         from turnwise.engine.executors.dask_crew import Crew

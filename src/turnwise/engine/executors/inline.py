@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any
 
 from turnwise.kernel.threads import one_thread
@@ -18,7 +18,7 @@ class InlineExecutor:
     def __init__(self) -> None:
         self.chunks_done = 0
 
-    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
+    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Generator[BatchRows]:
         """The rows of each batch, in order."""
         for batch in batches:
             with one_thread():

@@ -5,7 +5,7 @@ A worker that dies costs what it had in hand, which is measured again elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from functools import partial
 from multiprocessing.connection import wait
 from typing import Any
@@ -32,7 +32,7 @@ class ProcessExecutor(Counted):
         """Processes at work now."""
         return len(self._team.members) if self._team else 0
 
-    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Iterator[BatchRows]:
+    def map(self, work: Callable[[Any], BatchRows], batches: Iterable[Any]) -> Generator[BatchRows]:
         """The rows of each batch, as they are ready."""
         self._ledger = ledger = Ledger(work, batches, self._most)
         self._team = team = Team(self._most, pickled(partial(perform, work), "a metric of this run"))
