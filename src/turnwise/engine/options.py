@@ -115,7 +115,8 @@ def _check_engine(options: RunOptions, where: str | None) -> None:
     engine, executor = options.engine, options.executor
     try:
         if engine is not None and executor not in (INLINE, engine):
-            raise UsageError(f"engine {engine!r} and executor {executor!r} contradict each other")
+            what = f"engine {engine!r} and executor {executor!r} contradict each other"
+            raise UsageError(what, remedy="leave out executor, the older word for engine")
         make_executor(*engine_of(options))
     except UsageError as error:
         raise error if error.where or where is None else _placed(error, where) from None

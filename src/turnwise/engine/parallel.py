@@ -115,7 +115,7 @@ def _deadly(deaths: int) -> TurnwiseError:
     return TurnwiseError(
         "a part of this run kills every process that works on it",
         found=f"{deaths} processes that died",
-        remedy="look for the reason in the system's log (often memory), or use --engine inline",
+        remedy="look for the reason in the system's log (often memory), or in the part of the data that it read",
     )
 
 

@@ -99,7 +99,7 @@ def summarise(
 
 
 def _shared(rolling: Rolling, numbers: Sequence[int], workers: int) -> Iterator[dict[str, Any]]:
-    """The results of the measured metrics; each goes to whoever is free."""
+    """The results of the measured metrics, dealt out one by one."""
     if rolling.store.in_memory or (workers > 1 and needs_script(pickle.dumps(rolling))):
         workers = 1
     # What is rolled up goes along once per process, which then reads the items once for all its metrics.
