@@ -51,14 +51,14 @@ def test_blocks_hold_every_row_once(lines: Path, size: int, monkeypatch: pytest.
 
 def test_a_mistake_in_a_block_is_named_with_its_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "records.jsonl"
-    path.write_text('{"id": 1}\n{"id": 2}\n{"id": 3\n')
+    path.write_text('{"id": 1}\n\n{"id": 2}\n{"id": 3\n')
     monkeypatch.setattr(json_lines, "BLOCK", 1)
     rows = JsonLines(path)
     *first, last = rows.blocks()
     assert [row for block in first for row in rows.scan_block(block)] == [{"id": 1}, {"id": 2}]
     with pytest.raises(InputError, match="not JSON") as caught:
-        list(rows.scan_block(last))
-    assert f"{path}, line 3" in str(caught.value)
+        list(rows.scan_block(rows.numbered(last)))
+    assert caught.value.where == f"{path}, line 4, column 9"
 
 
 def table(folder: Path) -> Table:

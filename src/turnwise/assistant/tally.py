@@ -16,9 +16,9 @@ from turnwise.assistant.reading import unreadable
 from turnwise.assistant.records import FIELDS, Turn
 from turnwise.assistant.turn_fields import MEANT, SCORES, is_dimension, make_turn
 from turnwise.engine.json_lines import Block, JsonLines
+from turnwise.engine.rows import Places
+from turnwise.kernel.errors import InputError
 from turnwise.kernel.jsontext import fingerprinted
-
-Places = tuple["array[int]", "array[int]"]
 
 
 @dataclass
@@ -94,9 +94,14 @@ def tally_rows(rows: Iterable[Mapping[str, Any]], where: Callable[[int], str], v
 
 def tally_block(rows: JsonLines, block: Block, version: str, profile: Profile) -> tuple[Tally, Places]:
     """The rows of a block of lines, with their places in the file; runs in any process."""
-    own = copy(rows)
-    found = tally_rows(own.scan_block(block), own.where, version, profile)
-    return found, own.places
+    try:
+        return _tallied(copy(rows), block, version, profile)
+    except InputError:  # again, to say in which line of the file
+        return _tallied(copy(rows), rows.numbered(block), version, profile)
+
+
+def _tallied(own: JsonLines, block: Block, version: str, profile: Profile) -> tuple[Tally, Places]:
+    return tally_rows(own.scan_block(block), own.where, version, profile), own.places
 
 
 def _digest(content: bytes) -> int:

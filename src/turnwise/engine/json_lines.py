@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
-from turnwise.engine.rows import Row, RowFile
+from turnwise.engine.rows import Row, RowFile, at
 from turnwise.engine.text_lines import Lines, opened, state_of_open
 from turnwise.kernel.errors import InputError, shorten
 from turnwise.kernel.jsontext import JSONDecodeError, loads
@@ -21,8 +21,9 @@ class Block(NamedTuple):
     """Whole lines of a file."""
 
     offset: int
-    line: int
     length: int
+    line: int = 1
+    """The number of its first line, as far as it is known: lines are counted where the block is read."""
 
 
 class JsonLines(RowFile):
@@ -38,20 +39,29 @@ class JsonLines(RowFile):
         found = []
         with opened(self.path) as file:
             self._state = state_of_open(file)
-            offset, line = 0, 1
-            while content := file.read(BLOCK):
-                content += file.readline()
-                found.append(Block(offset, line, len(content)))
-                offset, line = offset + len(content), line + content.count(b"\n")
-        self._end = offset
+            self._end = file.seek(0, SEEK_END)
+            offset = 0
+            while offset < self._end:
+                file.seek(offset + BLOCK)
+                file.readline()
+                end = min(file.tell(), self._end)
+                found.append(Block(offset, end - offset))
+                offset = end
         return found
 
     def scan_block(self, block: Block) -> Iterator[Row]:
-        """Every row of a block; of all blocks in their order, it is what `scan` gives."""
+        """Every row of a block; of all blocks in their order, it is what `scan` gives, but for the lines' numbers."""
         with self._unchanged() as file:
-            file.seek(block.offset)
-            content = BytesIO(file.read(block.length))
+            content = BytesIO(at(file, block.offset, block.offset + block.length))
         yield from self._noted(Lines(self.path, content, block.offset, block.line))
+
+    def numbered(self, block: Block) -> Block:
+        """The block with the number of its first line, for messages: everything before it is read."""
+        line = 1
+        with self._unchanged() as file:
+            for offset in range(0, block.offset, BLOCK):
+                line += at(file, offset, min(offset + BLOCK, block.offset)).count(b"\n")
+        return block._replace(line=line)
 
     def _rows(self, lines: Lines) -> Iterator[tuple[int, int, Row]]:
         for text in lines:

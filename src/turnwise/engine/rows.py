@@ -23,6 +23,15 @@ TEXT = "text"
 Row = Mapping[str, Any]
 
 
+class Places(NamedTuple):
+    """Where rows stand."""
+
+    offsets: array[int]
+    lines: array[int]
+    last_line: int
+    """Blank lines may follow the last row."""
+
+
 class RowFile:
     """A file of rows. A subclass says how the rows of an open file are read."""
 
@@ -31,6 +40,7 @@ class RowFile:
         self.columns: tuple[str, ...] = ()
         self._offsets = array("q")
         self._lines = array("q")
+        self._last_line = 0
         self._end = 0
 
     def __len__(self) -> int:
@@ -53,16 +63,18 @@ class RowFile:
             self._offsets.append(offset)
             self._lines.append(line)
             yield row
+        self._last_line = lines.number
 
     @property
-    def places(self) -> tuple[array[int], array[int]]:
+    def places(self) -> Places:
         """Where the rows stand that were scanned."""
-        return self._offsets, self._lines
+        return Places(self._offsets, self._lines, self._last_line)
 
-    def add_places(self, places: tuple[array[int], array[int]]) -> None:
-        """Rows that another one scanned, behind those that are known."""
-        self._offsets.extend(places[0])
-        self._lines.extend(places[1])
+    def add_places(self, later: Places) -> None:
+        """Rows that another one scanned, who began to count lines behind those that are known."""
+        self._offsets.extend(later.offsets)
+        self._lines.extend(self._last_line + line for line in later.lines)
+        self._last_line += later.last_line
 
     def read(self, rows: Iterable[int]) -> Iterator[Row]:
         """Some of the rows, by number; neighbours are read in one go."""
@@ -84,7 +96,7 @@ class RowFile:
     def _piece(self, file: IO[bytes] | None, first: int, last: int) -> Piece:
         begin = self._offsets[first]
         end = self._offsets[last + 1] if last + 1 < len(self._offsets) else self._end
-        content = None if file is None else _at(file, begin, end)
+        content = None if file is None else at(file, begin, end)
         return Piece(begin, end, self._lines[first], last - first + 1, content)
 
     def _contents(self, pieces: Sequence[Piece]) -> Iterator[tuple[Piece, bytes]]:
@@ -93,7 +105,7 @@ class RowFile:
             yield from ((piece, piece.content or b"") for piece in pieces)
             return
         with self._unchanged() as file:
-            yield from ((piece, _at(file, piece.offset, piece.end)) for piece in pieces)
+            yield from ((piece, at(file, piece.offset, piece.end)) for piece in pieces)
 
     def _unchanged(self) -> IO[bytes]:
         file = opened(self.path)
@@ -173,7 +185,8 @@ class HeldRows:
         return (self._rows[row] for row in rows)
 
 
-def _at(file: IO[bytes], begin: int, end: int) -> bytes:
+def at(file: IO[bytes], begin: int, end: int) -> bytes:
+    """What stands there in an open file."""
     file.seek(begin)
     return file.read(end - begin)
 
