@@ -60,7 +60,7 @@ def main() -> None:
     wishes.add_argument("--pairs", type=int, default=500)
     wishes.add_argument("--seconds", type=float, default=10.0, help="length of a recording: a read sentence")
     wishes.add_argument("--turns", type=int, default=100_000)
-    wishes.add_argument("--repeats", type=int, default=2)
+    wishes.add_argument("--repeats", type=int, default=3)
     wishes.add_argument("--stages", action="store_true", help="print where the driver's time goes")
     chosen = wishes.parse_args()
     register_metrics()

@@ -16,7 +16,9 @@ import pytest
 from faulty import Halved, Numbers, Raising, Slow, batches, workload
 
 from turnwise.engine.executors import make_executor
+from turnwise.engine.executors.chunks import Measured
 from turnwise.engine.executors.inline import InlineExecutor
+from turnwise.engine.executors.ledger import Entry, Ledger, handed_out
 from turnwise.engine.executors.member import Member
 from turnwise.engine.executors.nursery import script_left_alone
 from turnwise.engine.executors.processes import ProcessExecutor
@@ -110,6 +112,33 @@ def test_no_more_is_taken_than_workers_can_have_in_hand(tmp_path: Path) -> None:
     assert executor.workers == 2
     rows.close()  # type: ignore[attr-defined]
     assert executor.workers == 0
+
+
+@pytest.mark.parametrize("engine", ["processes:2", "dask:2"])
+def test_rows_are_unpacked_when_those_before_are_written(
+    tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unpacked, they take several times as much memory: a slow database must not make the driver hold them all."""
+    unpacked: list[int] = []
+    done = Ledger.done
+
+    def counted(ledger: Ledger, entry: Entry, measured: Measured) -> list[BatchRows]:
+        unpacked.append(len(measured.rows))
+        return done(ledger, entry, measured)
+
+    monkeypatch.setattr(Ledger, "done", counted)
+    written = 0
+    for _ in make_executor(engine).map(workload(tmp_path, Halved), batches(300)):
+        time.sleep(0.002)  # others have long been measured
+        written += 1
+        assert sum(unpacked[:-1]) < written <= sum(unpacked)
+    assert (written, len(unpacked) > 10) == (300, True)
+
+
+def test_rows_that_are_handed_out_are_not_held() -> None:
+    rows = [BatchRows(n, [], []) for n in range(3)]
+    for left, found in zip((2, 1, 0), handed_out(rows), strict=True):
+        assert (found.index, len(rows)) == (2 - left, left)
 
 
 @pytest.mark.parametrize("engine", ["inline", "processes:2", "dask:1"])

@@ -203,6 +203,19 @@ def test_a_run_that_fails_says_so(store: Store, data: dict[str, Path], monkeypat
     assert store.run("latest").status == "failed"
 
 
+def test_a_summary_stands_for_a_run_whose_other_files_are_there(
+    store: Store, data: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_space(*_: object) -> list[Path]:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(type(SUITE), "write_files", no_space)
+    with pytest.raises(OSError, match="No space left"):
+        run_job(SUITE, parse_options(SUITE, {**data, "out": tmp_path / "out"}), store=store)
+    assert store.run("latest").status == "failed"
+    assert not (tmp_path / "out" / "summary.json").exists()
+
+
 # Options of a run that is resumed
 
 
