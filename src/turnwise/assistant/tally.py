@@ -96,8 +96,9 @@ def tally_block(rows: JsonLines, block: Block, version: str, profile: Profile) -
     """The rows of a block of lines, with their places in the file; runs in any process."""
     try:
         return _tallied(copy(rows), block, version, profile)
-    except InputError:  # again, to say in which line of the file
-        return _tallied(copy(rows), rows.numbered(block), version, profile)
+    except InputError:
+        _tallied(copy(rows), rows.numbered(block), version, profile)  # again, to say in which line of the file
+        raise
 
 
 def _tallied(own: JsonLines, block: Block, version: str, profile: Profile) -> tuple[Tally, Places]:
