@@ -217,6 +217,32 @@ def test_when_everybody_dies_it_ends(tmp_path: Path) -> None:
     assert error.value.found.startswith(f"{ledger.DEAD_IN_A_ROW} in a row")
 
 
+def test_many_neighbours_that_kill_their_workers_cost_only_themselves(tmp_path: Path) -> None:
+    """A stretch of damaged files: more dead workers in a row than are ever bad luck."""
+    work = workload(tmp_path, Halved)
+    books = Ledger(work, batches(8, size=30))
+    bad = range(75, 135)  # the second half of batch 2, the whole of batch 3, half of batch 4
+
+    def dies(task: Task) -> bool:
+        return task.kind != chunks.OUTLINE and any(number in bad for number in numbers_of(task))
+
+    rows, deaths = carry_out(books, work, dies)
+    books.check_complete()
+    assert deaths > 3 * len(bad) > ledger.DEAD_IN_A_ROW
+    scores = [row for batch in rows for row in batch.scores]
+    assert len(scores) == 2 * 8 * 30  # two outputs
+    lost = [row for row in scores if column(row, "reason") == QUARANTINED]
+    assert {(column(row, "item") >> 20) * 30 + (column(row, "item") & 0xFFFFF) for row in lost} == set(bad)
+    assert len(lost) == 2 * len(bad)
+
+
+def test_a_metric_that_kills_every_worker_is_named(tmp_path: Path) -> None:
+    work = workload(tmp_path, Halved)
+    with pytest.raises(TurnwiseError, match="halved kills every worker that measures with it") as error:
+        carry_out(Ledger(work, batches(20, size=30)), work, lambda task: task.kind != chunks.OUTLINE)
+    assert str(error.value.found).startswith(f"{ledger.LOST_IN_A_ROW} records in a row, 3 workers each")
+
+
 def test_what_only_waited_is_not_blamed(tmp_path: Path) -> None:
     """A task that comes back unbegun a hundred times is still measured, and never taken apart."""
     books = Ledger(workload(tmp_path, Halved), batches(1))

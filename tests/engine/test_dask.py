@@ -48,23 +48,25 @@ class Site:
             time.sleep(0.05)
         self.address: str = json.loads(self.file.read_text())["address"]
 
-    def start(self, program: str, *options: str, path: Path | None = None) -> subprocess.Popen[bytes]:
+    def start(
+        self, program: str, *options: str, path: Path | None = None, cwd: Path | None = None
+    ) -> subprocess.Popen[bytes]:
         """`path` comes first where Python looks for packages."""
         command = [sys.executable, "-m", f"distributed.cli.{program}", "--scheduler-file", str(self.file)]
         paths = os.pathsep.join(str(one) for one in (path, HERE, os.environ.get("PYTHONPATH")) if one)
         process = subprocess.Popen(
             [*command, "--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0", *options],
             env={**os.environ, "PYTHONPATH": paths, "OPENBLAS_NUM_THREADS": "1"},
-            cwd=self.folder,
+            cwd=cwd or self.folder,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
         self.processes.append(process)
         return process
 
-    def worker(self, *options: str, path: Path | None = None) -> subprocess.Popen[bytes]:
+    def worker(self, *options: str, path: Path | None = None, cwd: Path | None = None) -> subprocess.Popen[bytes]:
         folder = ("--local-directory", str(self.folder))
-        return self.start("dask_worker", "--nthreads", "1", "--no-nanny", *folder, *options, path=path)
+        return self.start("dask_worker", "--nthreads", "1", "--no-nanny", *folder, *options, path=path, cwd=cwd)
 
     def close(self) -> None:
         for process in self.processes:
@@ -124,7 +126,7 @@ def kept_workloads() -> int:
 
 def test_a_worker_of_another_version_is_refused_with_the_reason(site: Site, marks: Path, another_numpy: Path) -> None:
     site.worker(path=another_numpy)
-    with pytest.raises(TurnwiseError, match="no worker of the cluster computes with the same versions") as error:
+    with pytest.raises(TurnwiseError, match="no worker of the cluster has the versions") as error:
         list(make_executor(site.address).map(workload(marks, Halved), batches(3)))
     assert error.value.where is not None
     assert error.value.where.startswith("tcp://127.0.0.1:")
@@ -160,7 +162,7 @@ def test_no_worker_has_the_plug_in(site: Site, tmp_path: Path, marks: Path, monk
     import plugged_alone  # type: ignore[import-not-found]
 
     site.worker()
-    with pytest.raises(TurnwiseError, match="no worker of the cluster computes with the same versions") as error:
+    with pytest.raises(TurnwiseError, match="no worker of the cluster has the versions") as error:
         list(make_executor(site.address).map(workload(marks, plugged_alone.Plugged), batches(3)))
     assert "No module named 'plugged_alone'" in str(error.value.found)
 
@@ -195,7 +197,7 @@ def test_a_worker_without_turnwise_is_refused(site: Site, marks: Path, tmp_path:
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("raise ImportError('not here')\n")
     site.worker(path=hidden.parent)
-    with pytest.raises(TurnwiseError, match="no worker of the cluster computes with the same versions") as error:
+    with pytest.raises(TurnwiseError, match="no worker of the cluster has the versions") as error:
         list(make_executor(site.address).map(workload(marks, Halved), batches(3)))
     assert "turnwise cannot be used there" in str(error.value.found)
 
@@ -206,8 +208,10 @@ def test_a_worker_without_turnwise_is_refused(site: Site, marks: Path, tmp_path:
 def test_only_workers_with_the_wanted_resources_work(site: Site, marks: Path) -> None:
     site.worker()
     with_gpu = site.worker("--resources", "GPU=1")
+    with distributed.Client(site.address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
     work = workload(marks, Slow, seconds=0.01)
-    rows = in_order(make_executor(f"{site.address}?GPU=1", 2).map(work, batches(20)))
+    rows = in_order(make_executor(f"{site.address}?GPU=1").map(work, batches(20)))
     assert [one.index for one in rows] == list(range(20))
     assert [mark.name for mark in marks.iterdir()] == [str(with_gpu.pid)]
 

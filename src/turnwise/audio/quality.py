@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from turnwise.audio.wave import Samples, Wave, at_rate
 from turnwise.kernel.errors import TurnwiseError
 from turnwise.kernel.extras import import_extra, remedy
+from turnwise.kernel.once import once
 
 RATE = 16000
 WINDOW_S = 9.01
@@ -161,7 +162,7 @@ def _hertz(mel: Matrix) -> Matrix:
 # The networks
 
 
-@cache
+@once
 def _networks() -> _Networks:
     folder = Path(str(import_extra("speechmos", EXTRA, PURPOSE).__file__)).parent / "dnsmos_models"
     runtime = import_extra("onnxruntime", EXTRA, PURPOSE)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from turnwise.dialogue.normalise import Normaliser
@@ -36,6 +37,11 @@ class ExchangeBatch:
     """What a judge said about its exchanges and dialogues."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several metrics work out together, once."""
+
+    @property
+    def files(self) -> list[Path]:
+        """Those of the database, if there is one."""
+        return [] if self.resources.database is None else self.resources.database.files
 
     def items(self) -> Iterable[Item]:
         """Every exchange, with both sides as they were read, and after the exchanges of a dialogue the dialogue."""

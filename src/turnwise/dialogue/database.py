@@ -100,6 +100,11 @@ class Database:
         """Whether one entity meets all constraints."""
         return bool(self.find(domain, constraints) >> row & 1)
 
+    @property
+    def files(self) -> list[Path]:
+        """What it was read from."""
+        return _files(self.path)
+
     def __reduce__(self) -> tuple[Any, ...]:
         # A worker process reads the folder itself, once, instead of receiving the database with every batch.
         return _unchanged, (self.path, self.digest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from turnwise.duplex.cases import Case, conversation_unit, heard_case
@@ -55,6 +56,11 @@ class DuplexBatch:
     """What a judge said about the conversations."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several metrics work out together, once."""
+
+    @property
+    def files(self) -> list[Path]:
+        """The recordings that have to be heard."""
+        return [path for timeline in self.timelines for path in timeline.audio]
 
     @property
     def talks(self) -> Sequence[Talk]:

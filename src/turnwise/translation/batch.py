@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from turnwise.audio.remote import url_of
 from turnwise.judge.records import Judged, Pieces
 from turnwise.kernel.metric import Item
 from turnwise.kernel.score import Unit
 from turnwise.translation.pieces import sample_pieces
-from turnwise.translation.records import Sample
+from turnwise.translation.records import AUDIO, Sample
 
 
 @dataclass
@@ -26,6 +28,12 @@ class SampleBatch:
     """What a judge said about its samples."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several metrics work out together, once."""
+
+    @property
+    def files(self) -> list[Path]:
+        """The recordings; what is read from a URL is no file."""
+        paths = (getattr(sample, name) for sample in self.samples for name in AUDIO)
+        return [path for path in paths if path is not None and url_of(path) is None]
 
     def items(self) -> Iterable[Item]:
         """Every sample, as it was read."""

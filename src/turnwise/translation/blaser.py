@@ -17,6 +17,7 @@ import numpy as np
 from turnwise.audio.wave import CLIPPED, UnusableAudio, read_wave
 from turnwise.kernel.errors import InputError, TurnwiseError
 from turnwise.kernel.extras import import_extra
+from turnwise.kernel.once import once
 from turnwise.kernel.signature import digest
 from turnwise.neural.cache import Embedding, EmbeddingCache, audio_key, default_folder, text_key
 from turnwise.neural.device import resolve_device
@@ -222,7 +223,7 @@ def _loaded(kind: str, file: Path, file_hash: str, device: str) -> Any:
     return found
 
 
-@cache
+@once
 def _load(kind: str, file: Path, _hash: str, device: str) -> Any:
     """A model, or why it cannot be used: a large file that is no use is not read for every sample."""
     from turnwise.translation import sonar
@@ -234,7 +235,7 @@ def _load(kind: str, file: Path, _hash: str, device: str) -> Any:
     return model.to(device)
 
 
-@cache
+@once
 def _tokenizer(file: Path) -> Any:
     from turnwise.translation.sonar.tokens import Tokenizer, tokenizer_file
 

@@ -6,6 +6,7 @@ metric, and a metric unit by unit, until it is known which unit it is. Nothing h
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from collections import deque
@@ -47,6 +48,8 @@ class Task(NamedTuple):
     first: int = 0
     last: int = 0
     """The units from `first` up to but without `last`."""
+    files: tuple[str, ...] = ()
+    """What is read of the driver's files: a worker that does not see them has nothing to say about them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +119,7 @@ class Chunks:
         self._workers = workers
         self._cost: float | None = None
         self._size = 1
-        self._waiting: deque[bytes] = deque()
+        self._waiting: deque[tuple[bytes, tuple[str, ...]]] = deque()
         self._length = 0
         self.exhausted = False
         """Whether all batches have been taken; some may wait."""
@@ -128,12 +131,15 @@ class Chunks:
         if self.exhausted and self._workers:
             size = min(size, -(-len(self._waiting) // self._workers))
         chosen: list[bytes] = []
+        files: tuple[str, ...] = ()
         length = 0
         while self._waiting and len(chosen) < size and length < MOST_BYTES:
-            chosen.append(self._waiting.popleft())
-            length += len(chosen[-1])
+            batch, own = self._waiting.popleft()
+            chosen.append(batch)
+            files += own
+            length += len(batch)
         self._length -= length
-        return Task(CHUNK, tuple(chosen)) if chosen else None
+        return Task(CHUNK, tuple(chosen), files=tuple(dict.fromkeys(files))) if chosen else None
 
     def _look_ahead(self) -> None:
         """Have the batches of the next chunk there, and of one more per worker: so the end comes as no surprise."""
@@ -144,8 +150,8 @@ class Chunks:
             except StopIteration:
                 self.exhausted = True
                 break
-            self._waiting.append(pickled(batch, "a batch"))
-            self._length += len(self._waiting[-1])
+            self._waiting.append((pickled(batch, "a batch"), _files(batch)))
+            self._length += len(self._waiting[-1][0])
 
     def learn(self, batches: int, seconds: float) -> None:
         """What a chunk cost says how long the next ones should be."""
@@ -153,6 +159,11 @@ class Chunks:
         self._cost = cost if self._cost is None else WEIGHT * cost + (1 - WEIGHT) * self._cost
         wanted = round(TARGET_S / self._cost)
         self._size = max(1, min(wanted, GROWTH * batches, MOST_BATCHES))
+
+
+def _files(batch: Any) -> tuple[str, ...]:
+    """The files that measuring a batch reads, if it says so, as far as they are there."""
+    return tuple(path for path in map(str, getattr(batch, "files", ())) if os.path.exists(path))  # noqa: PTH110
 
 
 def pickled(what: Any, name: str) -> bytes:

@@ -112,17 +112,15 @@ class Crew:
         """Wait for workers, refuse those that differ, bring the workload to the others."""
         # The workers of our own cluster see our files.
         self._delivery = (work, versions, models, self._cluster.folder if self._cluster else None)
-        begun = time.monotonic()
-        with self.or_gone():
-            try:
-                self.client.wait_for_workers(self._count, timeout=self._wait_s)
-            except TimeoutError as error:
-                raise self._nobody() from error
-        self._staffed = begun
+        self._staffed = begun = time.monotonic()
         self.look()
-        if not self.workers and self.refused:
+        while len(self.workers) + len(self.refused) < self._count:
+            if time.monotonic() - begun > self._wait_s:
+                raise self._nobody()
+            time.sleep(BRIEFLY_S)
+            self.look()  # also starts those of our own again that died while they started
+        if not self.workers:
             raise self._nobody()
-        self.await_anybody()
 
     def await_anybody(self) -> None:
         """Wait until somebody may take part; not for ever."""
@@ -291,13 +289,16 @@ class Crew:
         return scheduler_gone(self.address, ANSWER_S if silent else None)
 
     def _nobody(self) -> TurnwiseError:
-        """The error of a run that nobody takes part in."""
-        if self.refused:
+        """The error of a run that nobody takes part in, or too few do."""
+        if self.refused and not self.workers:
             return all_refused(self.refused)
         found = f"{len(self._there())} after {self._wait_s:g} s"
+        if self.refused:
+            found += f", {len(self.refused)} of which differ from this machine"
         if self._silent:
             found += f", {len(self._silent)} of which do not answer"
-        return no_workers(self.address, found, self._count, self.resources)
+        own = self._cluster is not None
+        return no_workers(self.address, found, self._count, self.resources, own=own)
 
     def dismiss(self, in_flight: Sequence[Any]) -> None:
         """Leave the cluster as it was found, or end our own; what is in flight is cancelled."""

@@ -29,25 +29,29 @@ def untaken(address: str, reason: str) -> TurnwiseError:
     )
 
 
-def no_workers(address: str, found: str, wanted: int, resources: Mapping[str, float]) -> TurnwiseError:
-    """Nobody is there to work, or too few."""
+def no_workers(
+    address: str, found: str, wanted: int, resources: Mapping[str, float], *, own: bool = False
+) -> TurnwiseError:
+    """Nobody is there to work, or too few; `own`: of workers that we start."""
     owned = ", ".join(f"{name}={number:g}" for name, number in resources.items())
     return TurnwiseError(
         "the cluster has no workers" if wanted == 1 else "the cluster has too few workers",
         where=address,
         found=found,
         expected=f"at least {wanted}" + (f" with {owned}" if owned else ""),
-        remedy="start workers (dask worker ADDRESS), or wait longer for them: ADDRESS?wait=600",
+        remedy="look for what ends them in the system's log (often memory), or use --engine processes"
+        if own
+        else "start workers (dask worker ADDRESS), or wait longer for them: ADDRESS?wait=600",
     )
 
 
 def all_refused(refused: Mapping[str, Sequence[str]]) -> TurnwiseError:
-    """No worker computes with what the driver computes with; by address, what differs."""
+    """No worker has what the driver has; by address, what differs."""
     address, reasons = next(iter(refused.items()))
     return TurnwiseError(
-        "no worker of the cluster computes with the same versions and metrics",
+        "no worker of the cluster has the versions, metrics and files of this run",
         where=address + (f" and {len(refused) - 1} more" if len(refused) > 1 else ""),
         found="; ".join(reasons),
-        expected="the versions of this machine on every worker",
-        remedy="install the same environment there, plug-ins included",
+        expected="the versions of this machine on every worker, and its files under the same paths",
+        remedy="install the same environment there, plug-ins included, and mount the same folders",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import time
 from dataclasses import dataclass
@@ -76,12 +77,26 @@ def perform_here(token: str, task: Task) -> bytes | Parcel:
 
 
 def _performed(token: str, task: Task) -> bytes:
-    work = _opened(token)
+    work: Any = _opened(token)
+    if not isinstance(work, Refusal | NotDelivered):
+        work = _without_files(token, task) or work
     try:
         outcome: Any = work if isinstance(work, Refusal | NotDelivered) else perform(work, task)
     except Exception as error:  # it is raised again by the driver
         outcome = error
     return packed(outcome)
+
+
+def _without_files(token: str, task: Task) -> Refusal | None:
+    """No to a task about files that this machine does not see: they would be measured as if nobody had them."""
+    delivery = _DELIVERED.get(token)
+    if delivery is None or delivery.folder is not None:  # on the driver's own machine, what is gone is gone
+        return None
+    absent = [path for path in task.files if not os.path.exists(path)]  # noqa: PTH110
+    if not absent:
+        return None
+    more = f" and {len(absent) - 1} more files" if len(absent) > 1 else ""
+    return Refusal(delivery.address, [f"it does not see {absent[0]}{more}"])
 
 
 def _opened(token: str) -> Any:

@@ -25,6 +25,8 @@ PIECES = 32
 """Into how many parts the units of a suspicious batch are taken apart at once."""
 DEAD_IN_A_ROW = 50
 """After so many dead workers with nothing done in between, nothing will be done."""
+LOST_IN_A_ROW = 200
+"""After so many units that kill their workers, with nothing measured in between, it is not the units."""
 QUARANTINED = f"measuring it killed the worker, {STRIKES} times"
 
 
@@ -49,6 +51,7 @@ class Suspect:
     """A batch that is being taken apart."""
 
     batch: bytes
+    files: tuple[str, ...]
     index: int = -1
     items: list[tuple[Any, ...]] = field(default_factory=list)
     units: dict[str, list[int]] = field(default_factory=dict)
@@ -78,7 +81,7 @@ class Ledger:
         self._trials: deque[Entry] = deque()
         self._under_way: set[Entry] = set()
         self._hopeless: list[Suspect] = []
-        self._dead = 0
+        self._dead = self._lost = 0
         self.chunks_done = 0
 
     @property
@@ -112,6 +115,7 @@ class Ledger:
         """What came back; gives the rows of batches that are complete with it."""
         self._under_way.remove(entry)
         self._dead = 0
+        self._lost = self._lost if entry.task.kind == OUTLINE else 0
         self.chunks_done += 1
         if entry.task.kind == CHUNK:
             self._chunks.learn(len(entry.task.batches), measured.seconds)
@@ -134,7 +138,7 @@ class Ledger:
             raise TurnwiseError(
                 "the workers die one after the other",
                 found=f"{self._dead} in a row, with nothing measured in between",
-                remedy="look for the reason in the system's log (often memory), use fewer workers or --engine inline",
+                remedy="look for the reason in the system's log (often memory), or use fewer workers",
             )
         entry.lives -= deaths
         if entry.lives > 0:
@@ -172,6 +176,7 @@ class Ledger:
         else:
             first, last = task.first, task.last
         if last - first <= 1 and task.kind == UNITS:
+            self._give_up(task)
             return self._closed(suspect, self._errors(task, suspect))
         pieces = _pieces(first, last)
         if not pieces:
@@ -180,25 +185,25 @@ class Ledger:
         for start, stop in reversed(pieces):
             # One unit gets every chance; before that, a death is reason enough to look closer.
             lives = STRIKES if stop - start == 1 else 1
-            self._trials.appendleft(Entry(Task(UNITS, task.batches, task.metric, start, stop), lives, suspect))
+            self._trials.appendleft(Entry(task._replace(kind=UNITS, first=start, last=stop), lives, suspect))
         return []
 
     def _batch_by_batch(self, entry: Entry) -> list[BatchRows]:
-        batches = entry.task.batches
+        batches, files = entry.task.batches, entry.task.files
         if len(batches) > 1:
-            alone = (Entry(Task(CHUNK, (one,)), 1, Suspect(one)) for one in batches)
+            alone = (Entry(Task(CHUNK, (one,), files=files), 1, Suspect(one, files)) for one in batches)
             self._trials.extend(alone)
         elif isinstance(self._work, Workload):
-            suspect = entry.suspect or Suspect(batches[0])
-            self._trials.appendleft(Entry(Task(OUTLINE, batches), STRIKES, suspect))
+            suspect = entry.suspect or Suspect(batches[0], files)
+            self._trials.appendleft(Entry(Task(OUTLINE, batches, files=files), STRIKES, suspect))
         else:
-            self._hopeless.append(Suspect(batches[0]))
+            self._hopeless.append(Suspect(batches[0], files))
         return []
 
     def _by_metric(self, suspect: Suspect, measured: Measured) -> list[BatchRows]:
         (outline,) = measured.rows
         suspect.index, suspect.items, suspect.units = outline.index, list(outline.items), measured.units
-        tasks = [Task(METRIC, (suspect.batch,), place) for place in range(len(self._work.metrics))]
+        tasks = [Task(METRIC, (suspect.batch,), place, files=suspect.files) for place in range(len(self._work.metrics))]
         suspect.open = len(tasks)
         self._trials.extendleft(Entry(task, 1, suspect) for task in reversed(tasks))
         return [] if tasks else [BatchRows(suspect.index, suspect.items, [])]
@@ -211,6 +216,18 @@ class Ledger:
 
     def _unit(self, metric: int) -> str:
         return str(self._work.metrics[metric][1].spec.unit)
+
+    def _give_up(self, task: Task) -> None:
+        """A unit becomes an error: that is something done. Where all units do, it is the metric, or the machine."""
+        self._dead = 0
+        self._lost += 1
+        if self._lost >= LOST_IN_A_ROW:
+            name = self._work.metrics[task.metric][1].spec.name
+            raise TurnwiseError(
+                f"{name} kills every worker that measures with it",
+                found=f"{self._lost} records in a row, {STRIKES} workers each, and nothing measured in between",
+                remedy="look for the reason in the system's log (often memory), or leave the metric out (--metrics)",
+            )
 
     def _errors(self, task: Task, suspect: Suspect) -> list[tuple[Any, ...]]:
         """A unit that killed its workers is an error of each output of the metric that was asked about it."""
