@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
 from turnwise.engine.run import ASKING, Standing
@@ -49,7 +50,11 @@ def print_table(table: Table) -> None:
 
 def program() -> str:
     """How this program was called, for commands that can be copied: not everybody has it on the path."""
-    return sys.argv[0] if "/" in sys.argv[0] and shutil.which("turnwise") is None else "turnwise"
+    if shutil.which("turnwise") is not None:
+        return "turnwise"
+    if Path(sys.argv[0]).name == "__main__.py":
+        return f"{sys.executable} -m turnwise"
+    return sys.argv[0] if "/" in sys.argv[0] else "turnwise"
 
 
 def say(text: str) -> None:
@@ -71,9 +76,22 @@ def standing_bar(room: str) -> Iterator[Callable[[Standing], None]]:
             facts = [f"{now.in_flight} {unit} in flight"] if now.in_flight > 1 else []
             facts += [f"{now.chunks} chunks done", f"{now.workers} workers"] if now.workers > 1 else []
             facts += [f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"] if speed else []
+            if speed and not sys.stderr.isatty():  # the bar of a terminal says it by itself
+                facts.append(f"{lasting((now.total - now.done) / speed)} left")
             progress(now.done, now.total, ", ".join([f"{room}: {now.stage}", *facts]))
 
         yield tell
+
+
+def lasting(seconds: float) -> str:
+    """How long something takes, roughly.
+
+    >>> lasting(42.3), lasting(300), lasting(9000)
+    ('42 s', '5 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 class Progress(Protocol):

@@ -50,6 +50,8 @@ def runs(
 
 def _status(run: Run, far: Mapping[str, HowFar]) -> str:
     """The status; of a run that has not finished also how far it has come, how fast, and for how long still."""
+    from turnwise.cli.console import lasting
+
     known = far.get(run.id)
     if known is None or known.total is None:
         return run.status
@@ -57,10 +59,4 @@ def _status(run: Run, far: Mapping[str, HowFar]) -> str:
     if run.status != "running" or known.per_second is None:
         return share
     speed = f"{known.per_second:,.0f}" if known.per_second >= 10 else f"{known.per_second:.2g}"
-    return f"{share}, {speed}/s" + ("" if known.seconds_left is None else f", {_lasting(known.seconds_left)} left")
-
-
-def _lasting(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+    return f"{share}, {speed}/s" + ("" if known.seconds_left is None else f", {lasting(known.seconds_left)} left")
