@@ -20,8 +20,11 @@ def test_a_log_says_how_far_how_fast_and_for_how_long_still(
     with console.standing_bar("dialogue") as tell:
         tell(Standing("measuring", 0, 1000))
         tell(Standing("measuring", 400, 1000, in_flight=4, workers=2, chunks=7))
-    said = "dialogue: measuring, 4 chunks in flight, 7 chunks done, 2 workers, 40/s, 15 s left: 400/1000\n"
-    assert capsys.readouterr().err == said
+        tell(Standing("measuring", 1000, 1000, workers=2, chunks=18))
+    assert capsys.readouterr().err.splitlines() == [
+        "dialogue: measuring, 4 chunks in flight, 7 chunks done, 2 workers, 40/s, 15 s left: 400/1000",
+        "dialogue: measuring, 18 chunks done, 2 workers, 100/s: 1000/1000",
+    ]
 
 
 def test_the_program_is_also_a_module() -> None:

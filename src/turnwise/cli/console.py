@@ -76,7 +76,7 @@ def standing_bar(room: str) -> Iterator[Callable[[Standing], None]]:
             facts = [f"{now.in_flight} {unit} in flight"] if now.in_flight > 1 else []
             facts += [f"{now.chunks} chunks done", f"{now.workers} workers"] if now.workers > 1 else []
             facts += [f"{speed:,.0f}/s" if speed >= 10 else f"{speed:.2g}/s"] if speed else []
-            if speed and not sys.stderr.isatty():  # the bar of a terminal says it by itself
+            if speed and now.done < now.total and not sys.stderr.isatty():  # the bar of a terminal says it by itself
                 facts.append(f"{lasting((now.total - now.done) / speed)} left")
             progress(now.done, now.total, ", ".join([f"{room}: {now.stage}", *facts]))
 

@@ -252,7 +252,7 @@ class Crew:
             raise self._nobody()
 
     def _refused(self, address: str, reasons: list[str]) -> None:
-        if self.refused.get(address) != reasons:
+        if address not in self.refused:  # said once, whatever else it lacks
             LOG.warning("the worker %s is not used: %s", address, "; ".join(reasons))
         self.refused[address] = reasons
         self.workers.pop(address, None)
