@@ -25,7 +25,7 @@ PIECES = 32
 """Into how many parts the units of a suspicious batch are taken apart at once."""
 DEAD_IN_A_ROW = 50
 """After so many dead workers with nothing done in between, nothing will be done."""
-LOST_IN_A_ROW = 200
+LOST_IN_A_ROW = 100
 """After so many units that kill their workers, with nothing measured in between, it is not the units."""
 QUARANTINED = f"measuring it killed the worker, {STRIKES} times"
 
