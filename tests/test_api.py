@@ -252,6 +252,19 @@ def test_a_wrong_record_of_a_generator_is_named(record: Any, message: str, scrat
     assert folders(scratch) == []
 
 
+@pytest.mark.parametrize("engine", ["inline", "processes:2"])
+def test_a_record_that_cannot_be_used_is_named_by_its_place(engine: str) -> None:
+    """What it was written to in the meantime is gone, and nobody knows it."""
+    turns = [{"session_id": "s", "turn": number, "query": "?", "response": "Yes."} for number in range(1, 21)]
+    wrong = [*turns[:7], {**turns[7], "response": 8}, *turns[8:]]
+    with pytest.raises(InputError, match="response is not a text") as error:
+        turnwise.evaluate({"turns": iter(wrong)}, suite="assistant", engine=engine)
+    assert error.value.where == "turns[7]"
+    with pytest.raises(InputError, match="two turns number 3") as error:
+        turnwise.evaluate({"turns": iter([*turns, turns[2]])}, suite="assistant", engine=engine)
+    assert (error.value.where, error.value.found) == ("turns[20]", "the same session and turn as in turns[2]")
+
+
 def test_other_rooms_take_generators_too(scratch: Path) -> None:
     segments = [{"id": str(n), "hypothesis": "the cat", "reference": "the cat sat"} for n in range(3)]
     found = turnwise.evaluate({"data": iter(segments)}, suite="translation", metrics="chrf")

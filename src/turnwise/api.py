@@ -14,8 +14,8 @@ from turnwise.comparison.selectors import Chosen
 from turnwise.comparison.sides import make_sides
 from turnwise.engine.job import Outcome, prepare, run_job
 from turnwise.engine.options import parse_options
-from turnwise.engine.spooled import spool
-from turnwise.kernel.errors import UsageError
+from turnwise.engine.spooled import name_records, spool
+from turnwise.kernel.errors import TurnwiseError, UsageError
 from turnwise.kernel.score import Score
 from turnwise.rooms import get_suite
 from turnwise.store.connect import MEMORY
@@ -141,6 +141,11 @@ def evaluate(
             db = str(folder / "scores.sqlite")  # what comes one by one may be too much for memory
         store = Store(db)  # only now: bad input leaves nothing behind
         result = Result(run_job(room, parsed, store=store, prepared=prepared), store)
+    except TurnwiseError as error:
+        _drop(store, folder)
+        if folder is not None:
+            name_records(error, folder)
+        raise
     except BaseException:
         _drop(store, folder)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,18 @@ def spool(records: Mapping[str, Any]) -> tuple[dict[str, Any], Path | None]:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return {**records, **written}, folder
+
+
+def name_records(error: TurnwiseError, folder: Path) -> None:
+    """Put the places of records in their streams into an error: nobody knows the files that they were written to."""
+    line = re.compile(re.escape(f"{folder}{os.sep}") + r"(\w+)\.jsonl, line (\d+)(?:, (?:column|byte) \d+)?")
+
+    def told(text: str | None) -> str | None:
+        return text and line.sub(lambda found: f"{found[1]}[{int(found[2]) - 1}]", text)
+
+    for name in ("what", "where", "found", "expected", "remedy"):
+        setattr(error, name, told(getattr(error, name)))
+    error.args = (error.message,)
 
 
 def _write(path: Path, name: str, records: Iterable[Any]) -> Path:
