@@ -118,6 +118,8 @@ def test_as_many_workers_as_are_wanted_are_waited_for(site: Site, marks: Path) -
     """Those that do not have what is wanted do not count."""
     site.worker("--resources", "GPU=1")
     site.worker()
+    with distributed.Client(site.address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
     rows = make_executor(f"{site.address}?GPU=1&wait=3", 2).map(workload(marks, Halved), batches(5))
     with pytest.raises(TurnwiseError, match="too few workers") as error:
         list(rows)
