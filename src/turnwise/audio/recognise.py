@@ -19,7 +19,6 @@ import numpy as np
 from turnwise.audio.wave import SILENT_PEAK, Samples, Wave, at_rate
 from turnwise.kernel.errors import TurnwiseError, UsageError, near_misses
 from turnwise.kernel.extras import import_extra, remedy
-from turnwise.kernel.once import once
 
 ENTRY_POINT_GROUP = "turnwise.recognisers"
 AUTO = "auto"
@@ -173,7 +172,7 @@ def cut(samples: Samples, rate: int, longest_s: float = LONGEST_S, pause_s: floa
     yield samples
 
 
-@once
+@cache
 def _moonshine() -> Recogniser:
     return Moonshine()
 
@@ -217,7 +216,7 @@ def _entries() -> dict[str, EntryPoint]:
     return found
 
 
-@once
+@cache
 def _made(entry: EntryPoint) -> Recogniser:
     where = f"package {_origin(entry)}"
     try:
